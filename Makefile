@@ -275,8 +275,8 @@ image-layout: $(OPERATOR)/.complete $(KUBERNETES_CORE_NEWEST) ## Create the file
 ##@ Benchmarks
 
 .PHONY: bench
-bench: setup install link ## Compare the performance with other solutions: ROUNDS=5 CLUSTERS=100 PART=clusters, scale, supervisors or ingestions
-	@PYTHONPATH=$(LINK):tests $(CORE_2_19)/bin/python -m tools.bench --rounds $(or $(ROUNDS),5) --clusters $(or $(CLUSTERS),100) \
+bench: setup install link ## Compare the performance with other solutions: ROUNDS=5 CLUSTERS=100 PART=clusters, scale, supervisors, ingestions or operator
+	@PYTHONPATH=$(LINK):tests $(CORE_2_19)/bin/python -m tools.bench --rounds $(or $(ROUNDS),5) $(if $(CLUSTERS),--clusters $(CLUSTERS)) \
 	  --part $(or $(PART),all)
 
 ##@ Generated files

@@ -24,15 +24,16 @@ def loaded_files() -> Files:
     """The source files of the loaded modules of this collection and of this program, and when they were changed."""
     names = (each for each in [*sys.modules] if each.startswith((_OURS, f"{__package__}.")))
     files = {getattr(sys.modules[name], "__file__", None) for name in names}
-    return {file: _state(file) for file in files if file}
+    return {file: state(file) for file in files if file}
 
 
 def is_changed(files: Files) -> bool:
     """True if a file has changed, or is not there any more."""
-    return any(_state(file) != state for file, state in files.items())
+    return any(state(file) != before for file, before in files.items())
 
 
-def _state(file: str) -> tuple[int, int]:
+def state(file: str) -> tuple[int, int]:
+    """What changes with a file: its time and size."""
     try:
         found = os.stat(file)
     except OSError:

@@ -46,27 +46,33 @@ def main() -> NoReturn:
 
 def _run(directory: str, arguments: Sequence[str]) -> str:
     """Exit with the status of the run, or return why it has to be an ordinary one."""
-    reason = "it has not been started"
     try:
-        # the second attempt is for one that has ended by itself, since files have changed or nothing was to be done
-        for _attempt in range(2):
-            connection = _connected(directory)
-            if connection is None:
-                return _not_started(directory)
-            answer = _ask(connection, arguments)
-            if answer is None:
-                return _kill(connection, f"it did not answer within {ANSWER_SECONDS} s")
-            if answer.startswith(message.READY):
-                sys.exit(_result(connection, int(answer.removeprefix(message.READY)), arguments))
-            reason = answer.removeprefix(message.ORDINARY).decode(errors="replace").strip() or "it ended"
-            if answer.startswith(message.REFUSED):
-                sys.stderr.write(f"ansible-runner:{answer.removeprefix(message.REFUSED).decode()}. Nothing was run\n")
-                sys.exit(FAILED)
-            if answer:
-                break
+        connection, answer = _answered(directory, arguments)
     except OSError as error:
-        reason = str(error)
-    return reason
+        return str(error)
+    # From here on there is no ordinary run, whatever fails: the run may have begun.
+    if connection is not None and answer.startswith(message.READY):
+        sys.exit(_result(connection, int(answer.removeprefix(message.READY)), arguments))
+    if answer.startswith(message.REFUSED):
+        sys.stderr.write(f"ansible-runner:{answer.removeprefix(message.REFUSED).decode()}. Nothing was run\n")
+        sys.exit(FAILED)
+    return answer.removeprefix(message.ORDINARY).decode(errors="replace").strip()
+
+
+def _answered(directory: str, arguments: Sequence[str]) -> tuple[_socket.socket | None, bytes]:
+    """The connection and the answer; without a connection, why the run has to be an ordinary one."""
+    # the second attempt is for one that has ended by itself, since files have changed or nothing was to be done
+    for _attempt in range(2):
+        connection = _connected(directory)
+        if connection is None:
+            return None, _not_started(directory).encode()
+        answer = _ask(connection, arguments)
+        if answer is None:
+            return None, f"it did not answer within {ANSWER_SECONDS} s{_killed(connection)}".encode()
+        if answer:
+            return connection, answer
+    _pause(directory)
+    return None, b"it ended"
 
 
 def _connected(directory: str) -> _socket.socket | None:
@@ -89,24 +95,32 @@ def connect(directory: str) -> _socket.socket | None:
         found = os.fstat(handle)
         if found.st_uid != os.geteuid() or found.st_mode & 0o077:
             raise PermissionError(f"{directory} is not only this user's")
-        connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-        connection.settimeout(ANSWER_SECONDS)
         # the path of a socket may only have 108 bytes
-        connection.connect(f"/proc/self/fd/{handle}/{SOCKET}")
-    except (FileNotFoundError, ConnectionRefusedError):
-        return None
+        return _connection(f"/proc/self/fd/{handle}/{SOCKET}")
     finally:
         os.close(handle)
+
+
+def _connection(path: str) -> _socket.socket | None:
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    connection.settimeout(ANSWER_SECONDS)
+    try:
+        connection.connect(path)
+    except OSError as error:
+        connection.close()
+        if isinstance(error, (FileNotFoundError, ConnectionRefusedError)):
+            return None
+        raise
     return connection
 
 
 def _ask(connection: _socket.socket, arguments: Sequence[str]) -> bytes | None:
     """Send the request, and return the answer: empty at the end of the connection, None if there is none in time."""
-    data = message.encode(message.own_request(arguments))
+    data = message.encode([os.fsencode(each) for each in arguments], os.getcwdb(), os.environb)
     streams = b"".join(each.to_bytes(4, sys.byteorder) for each in range(message.STREAMS))
     try:
         sent = connection.sendmsg([data], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, streams)])
-        connection.sendall(data[sent:])
+        _send(connection, data[sent:])
         return _line(connection)
     except TimeoutError:
         return None
@@ -114,11 +128,20 @@ def _ask(connection: _socket.socket, arguments: Sequence[str]) -> bytes | None:
         return b""
 
 
+def _send(connection: _socket.socket, data: bytes) -> None:
+    """Send the rest, if any. If the other end has been closed, its answer can still be read."""
+    try:
+        if data:
+            connection.sendall(data)
+    except (BrokenPipeError, ConnectionResetError):
+        return
+
+
 def _line(connection: _socket.socket) -> bytes:
-    """A line without its end, which is the only answer that is on its way."""
+    """The next line without its end; empty at the end of the connection. The line after it stays there."""
     found = b""
     while not found.endswith(b"\n"):
-        part = connection.recv(4096)
+        part = connection.recv(1)
         if not part:
             return b""
         found += part
@@ -134,10 +157,42 @@ def process(connection: _socket.socket) -> int:
     return found
 
 
-def _kill(connection: _socket.socket, problem: str) -> str:
-    """Kill the resident process, and with it what it runs; return the problem."""
-    os.kill(process(connection), 9)
-    return f"{problem}, and has been killed"
+def send_signal(connection: _socket.socket, number: int) -> bool:
+    """Send a signal to the process at the other end; False if it has ended, or belongs to another container."""
+    import select
+    import signal
+
+    pid = process(connection)
+    if pid <= 0:
+        return False
+    try:
+        handle = os.pidfd_open(pid)
+    except OSError:
+        return False
+    try:
+        # While the connection is open its process, or a run of it, has not ended: then the number is still its own.
+        poll = select.poll()
+        poll.register(connection, select.POLLHUP)
+        if poll.poll(0):
+            return False
+        signal.pidfd_send_signal(handle, number)
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return True
+
+
+def _killed(connection: _socket.socket) -> str:
+    """Kill the resident process, and with it what it runs; the end of the sentence about it."""
+    return ", and has been killed" if send_signal(connection, 9) else ""
+
+
+def _pause(directory: str) -> None:
+    """It ends as soon as it has to run something: have runs be ordinary ones for a while."""
+    from . import start_resident
+
+    start_resident.pause(directory)
 
 
 def _not_started(directory: str) -> str:
@@ -150,12 +205,12 @@ def _result(connection: _socket.socket, limit: int, arguments: Sequence[str]) ->
     """Let the run begin, and return its exit status; the resident process stops it after the limit in seconds."""
     connection.settimeout(limit + STOPPED_SECONDS)
     try:
-        connection.sendall(message.GO)
+        _send(connection, message.GO)
         answer = _line(connection)
-    except (BrokenPipeError, ConnectionResetError):
-        answer = b""
     except TimeoutError:
-        _kill(connection, "")
+        _killed(connection)
+        answer = b""
+    except OSError:
         answer = b""
     _ended, _space, text = answer.partition(b" ")
     status, _space, cause = text.partition(b" ")

@@ -24,8 +24,9 @@ from ansible.cli.playbook import PlaybookCLI
 from ansible.utils import vars as ansible_variables
 from ansible_runner.config.runner import RunnerConfig
 from ansible_runner.utils import cleanup_artifact_dir
+from kubernetes.config import kube_config
 
-from . import events, own_playbooks
+from . import events, own_playbooks, same_process
 
 _ROTATE, _PLAYBOOK, _IDENT = "--rotate-artifacts", "-p", "-i"
 
@@ -70,6 +71,7 @@ def run(requested: Options) -> int:
     os.chdir(config.cwd)
     with _output(artifacts), _own_state(artifacts):
         events.post_from(config)
+        same_process.run_tasks()
         status = _playbook(config.command)
     _write(artifacts, "status", "failed" if status else "successful")
     _write(artifacts, "rc", str(status))
@@ -112,10 +114,11 @@ def _output(artifacts: str) -> Iterator[None]:
 
 @contextmanager
 def _own_state(artifacts: str) -> Iterator[None]:
-    """What Ansible has determined when it was imported, and each process has its own."""
+    """What has been determined when it was imported, and each process has its own."""
     # the loader of collections has been set up before
     warnings.filterwarnings("ignore", "AnsibleCollectionFinder has already been configured")
     ansible_variables.random_int = f"{random.randint(0, ansible_variables._MAXSIZE):08x}"
+    kube_config.KUBE_CONFIG_DEFAULT_LOCATION = os.environ.get("KUBECONFIG", kube_config.KUBE_CONFIG_DEFAULT_LOCATION)
     temporary = tempfile.mkdtemp(prefix="tmp-", dir=artifacts)
     constants.DEFAULT_LOCAL_TMP = temporary  # type: ignore[attr-defined]
     try:

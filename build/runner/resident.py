@@ -106,14 +106,15 @@ class Resident:
         if listener:
             poll.register(listener, select.POLLIN)
         # no data is read here: only the end of the connection counts
-        for run in self.runs.values():
+        running = [run for run in self.runs.values() if not run.cause]
+        for run in running:
             poll.register(run.connection, select.POLLRDHUP)
         now = time.monotonic()
-        until = min([now + _TICK_SECONDS, *(run.deadline for run in self.runs.values())])
+        until = min([now + _TICK_SECONDS, *(run.deadline for run in running)])
         ready = {handle for handle, _event in poll.poll(max(0, until - now) * 1000)}
         if self.signals.fileno() in ready:
             self.signals.recv(4096)
-        for run in self.runs.values():
+        for run in running:
             if run.connection.fileno() in ready:
                 self._kill(run, "its client has ended")
             elif time.monotonic() >= run.deadline:
@@ -167,34 +168,40 @@ class Resident:
 
     @staticmethod
     def _kill(run: Run, cause: str) -> None:
-        """Kill the process of the run, with which its own processes end; the first cause counts."""
-        run.cause = run.cause or cause
-        with suppress(ProcessLookupError):
-            os.killpg(run.pid, signal.SIGKILL)
+        """Kill the process of the run, which has not been waited for, and its own processes, which end with it."""
+        run.cause = cause
+        # it may not have its own group yet
+        for kill in (os.kill, os.killpg):
+            with suppress(ProcessLookupError):
+                kill(run.pid, signal.SIGKILL)
 
     def _reap(self) -> None:
         """Answer the clients of the runs that have ended."""
-        for pid, status in _ended():
+        for pid in _ended():
             run = self.runs.pop(pid, None)
-            if run is None:
-                continue
-            self._kill(run, "")
-            code = os.waitstatus_to_exitcode(status)
-            killed = run.cause or (f"signal {-code}" if code < 0 else "")
-            code = STOPPED if run.cause == TIMEOUT else code if code >= 0 else 128 - code
-            with suppress(OSError):
-                run.connection.sendall(f"{message.ENDED.decode()} {code} {killed}".rstrip().encode() + b"\n")
-            run.connection.close()
+            if run is not None:
+                # until it is waited for, no other group of processes gets its number
+                with suppress(ProcessLookupError):
+                    os.killpg(pid, signal.SIGKILL)
+            _pid, status = os.waitpid(pid, 0)
+            if run is not None:
+                _answer(run, os.waitstatus_to_exitcode(status))
 
 
-def _ended() -> Iterator[tuple[int, int]]:
-    """The processes that have ended, and their statuses."""
+def _answer(run: Run, code: int) -> None:
+    """Answer the client of a run that has ended with this exit status, negative for a signal."""
+    killed = run.cause or (f"signal {-code}" if code < 0 else "")
+    code = STOPPED if run.cause == TIMEOUT else code if code >= 0 else 128 - code
+    with suppress(OSError):
+        run.connection.sendall(f"{message.ENDED.decode()} {code} {killed}".rstrip().encode() + b"\n")
+    run.connection.close()
+
+
+def _ended() -> Iterator[int]:
+    """The processes that have ended, each of which has to be waited for before the next one is found."""
     with suppress(ChildProcessError):
-        while True:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-            if not pid:
-                return
-            yield pid, status
+        while found := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            yield found.si_pid
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import NoReturn
 
 from . import in_process, message, ordinary_runner, restrictions
+from .request import Request, decode
 from .same_start import ordinary_reason
 
 _FAILED = 1
@@ -74,7 +75,7 @@ def _answer(connection: socket.socket, kind: bytes, reason: str) -> int:
     return _FAILED
 
 
-def _received(connection: socket.socket) -> tuple[message.Request, Sequence[int]]:
+def _received(connection: socket.socket) -> tuple[Request, Sequence[int]]:
     """The request, and the client's standard input, output and error."""
     data, streams, _flags, _address = socket.recv_fds(connection, 1 << 16, message.STREAMS)
     while len(data) < message.length(data):
@@ -84,4 +85,4 @@ def _received(connection: socket.socket) -> tuple[message.Request, Sequence[int]
         data += part
     if len(streams) != message.STREAMS:
         raise _ClientEnded
-    return message.decode(data), streams
+    return decode(data), streams

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from .message import Request
+from .request import Request
 
 # The variables of a run that may differ from those of the resident process: ansible-operator's, and those of a shell.
 OF_RUNS = frozenset({b"K8S_AUTH_KUBECONFIG", b"KUBECONFIG", b"PWD", b"OLDPWD", b"SHLVL", b"_"})

@@ -52,7 +52,7 @@ def stop_resident(directory: str) -> None:
     """Ask the resident process to end as soon as its runs have ended."""
     with suppress(OSError):
         if connection := client.connect(directory):
-            os.kill(client.process(connection), signal.SIGTERM)
+            client.send_signal(connection, signal.SIGTERM)
             connection.close()
 
 

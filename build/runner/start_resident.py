@@ -41,9 +41,14 @@ def started(directory: str) -> _socket.socket | None:
             return connection
         connection = _connected(directory, _spawn(directory))
         if connection is None:
-            with open(failed, "wb"):
-                pass
+            pause(directory)
         return connection
+
+
+def pause(directory: str) -> None:
+    """Start no other one for a while."""
+    with open(os.path.join(directory, _FAILED), "wb"):
+        pass
 
 
 def _has_failed(stamp: str) -> bool:
@@ -88,4 +93,4 @@ def problem(directory: str) -> str:
             lines = log.read().decode(errors="replace").strip().splitlines()
     except OSError as error:
         return f"it cannot be started: {error}"
-    return f"it did not start: {lines[-1] if lines else f'no answer within {START_SECONDS} s'}"
+    return f"it did not start: {lines[-1] if lines else f'it ended, or did not answer within {START_SECONDS} s'}"

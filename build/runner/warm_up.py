@@ -13,6 +13,8 @@ import os
 import pkgutil
 from collections.abc import Iterator, Mapping
 
+from . import same_start
+
 # What ansible-runner sets for ansible-playbook, and Ansible reads when it is imported.
 _CALLBACK = "awx_display"
 _COLLECTION = "ansible_collections.druidops.druid"
@@ -24,6 +26,8 @@ def main() -> None:
     os.umask(0o077)
     os.chdir("/")
     environment = dict(os.environb)
+    for name in same_start.OF_RUNS:
+        os.environb.pop(name, None)
     warm_up()
     # it imports Ansible, which reads its settings from the environment then
     from . import resident
@@ -37,10 +41,15 @@ def warm_up() -> None:
     from ansible.plugins import loader
 
     loader.init_plugin_loader()
+    from . import warm_caches
+
+    warm_caches.list_directories_once()
     _load_plugins()
     for each in _modules():
         importlib.import_module(each)
     _template()
+    warm_caches.fill()
+    warm_caches.parse_yaml_fast()
     _forget_warnings()
 
 

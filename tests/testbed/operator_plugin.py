@@ -85,7 +85,7 @@ def pytest_report_header() -> list[str]:
     return [which_program(), which_networks()]
 
 
-def _stand_in() -> dict[str, Path]:
+def _stand_in() -> dict[str, Any]:
     """A stand-in other than that of this package, for tests of mutations."""
     chosen = os.environ.get(STAND_IN)
     return {"tests": Path(chosen)} if chosen else {}

@@ -45,6 +45,13 @@ def alternate(programs: Sequence[Program], rounds: int) -> dict[str, Cost]:
     return {name: middle(found) for name, found in costs.items()}
 
 
+def verdict(target: str, found: float, bound: float, unit: str = " s", *, at_least: bool = False) -> None:
+    """Print whether the target is met."""
+    is_met = found >= bound if at_least else found <= bound
+    limit = "at least" if at_least else "at most"
+    print(f"  {'met    ' if is_met else 'NOT MET'}  {target}: {found:.2f}{unit}, {limit} {bound:.2f}{unit}", flush=True)
+
+
 def middle(costs: Sequence[Cost]) -> Cost:
     """Return the medians."""
     return Cost(median(cost.wall for cost in costs), median(cost.cpu for cost in costs))

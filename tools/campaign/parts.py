@@ -50,6 +50,13 @@ PARTS = (
     Part("molecule", "all molecule scenarios", "molecule", arguments=None),
     Part("operator", "the operator's tests with the real ansible-operator", "test-operator", needs=OPERATOR),
     Part(
+        "operator-ordinary-runs",
+        "the same without the resident process",
+        "test-operator",
+        variables=("DRUIDOPS_TEST_ORDINARY_RUNS=1",),
+        needs=OPERATOR,
+    ),
+    Part(
         "go-operator",
         "with the real Go operator: a namespace of `DENY_LIST` that it serves, and all values that our CRDs accept",
         "test-go-operator",

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult
@@ -38,11 +38,33 @@ _REASONS = {
     "recreate": (reasons.UPDATE_SUCCEEDED, reasons.UPDATE_FAILED),
     "delete": (reasons.DELETE_SUCCEEDED, reasons.DELETE_FAILED),
 }
+# Operations of which one event names all objects.
+_TOGETHER = {"create": "created", "delete": "deleted"}
 
 
 def done_texts(results: Iterable[StepResult]) -> tuple[EventText, ...]:
-    """Return one event per successful write of an object, except patches of finalizers, owners and policies."""
-    return tuple(_done(result.step) for result in results if result.is_done and result.step.patch is None)
+    """Return the events of successful writes of objects, except patches of finalizers, owners and policies.
+
+    One event names all created objects, and one all deleted ones: a new cluster has many.
+    """
+    steps = [result.step for result in results if result.is_done and result.step.patch is None]
+    together = {
+        operation: found
+        for operation in _TOGETHER
+        if len(found := [step for step in steps if step.operation == operation]) > 1
+    }
+    return (
+        *(_done_together(operation, found) for operation, found in together.items()),
+        *(_done(step) for step in steps if step.operation not in together),
+    )
+
+
+def _done_together(operation: str, steps: Sequence[Step]) -> EventText:
+    """Return the event for several steps; a message that is too long is shortened."""
+    objects = ", ".join(f"{step.key.name}:*v1.{step.key.kind}" for step in steps)
+    namespace = steps[0].manifest["metadata"]["namespace"]
+    message = f"Successfully {_TOGETHER[operation]} {len(steps)} objects in namespace [{namespace}]: {objects}"
+    return EventText("Normal", _REASONS[operation][0], message)
 
 
 def in_druid_texts(steps: Iterable[DruidChange]) -> tuple[EventText, ...]:

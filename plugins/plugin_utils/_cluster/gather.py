@@ -6,11 +6,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.creation import (
+    can_create,
+    judged_before,
+    only_creates,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import QUOTA
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
@@ -19,11 +25,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
     GetResource,
     Inputs,
     List,
+    Verdict,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import (
+    CachedApi,
+    CacheMiss,
+    require_live_api,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import Need, decide_and_gather
@@ -31,13 +42,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather i
 
 def plan_for(api: KubernetesApi, inputs: Inputs) -> tuple[Plan, Inputs]:
     """Return the plan, and the inputs with everything that it is based on."""
-    return decide_and_gather(decide, partial(_gather, api), inputs)
+    plan, inputs = decide_and_gather(decide, partial(_gather, api), inputs)
+    if plan.steps and isinstance(api, CachedApi) and not only_creates(inputs, plan.steps):
+        raise CacheMiss
+    return plan, inputs
 
 
 def _gather(api: KubernetesApi, inputs: Inputs, need: Need) -> Inputs:
     if isinstance(need, Get):
-        found = (api.get(key.kind, inputs.cluster.namespace, key.name) for key in need.keys)
-        return replace(inputs, unlisted={key_of(live): live for live in found if live is not None})
+        return replace(inputs, unlisted=_unlisted(api, inputs, need.keys))
     if isinstance(need, List):
         return replace(inputs, lists={**inputs.lists, need.kind: _list(api, inputs.cluster.namespace, need)})
     if isinstance(need, GetResource):
@@ -45,8 +58,29 @@ def _gather(api: KubernetesApi, inputs: Inputs, need: Need) -> Inputs:
         require_live_api(api)
         return replace(inputs, latest=(api.get(names.KIND, inputs.cluster.namespace, inputs.cluster.name),))
     if isinstance(need, DryRun):
-        return replace(inputs, verdicts=dry_run(api, need.steps))
+        return replace(inputs, verdicts=_verdicts(api, inputs, need.steps))
     raise TypeError(need)
+
+
+def _unlisted(api: KubernetesApi, inputs: Inputs, keys: Iterable[ObjectKey]) -> dict[ObjectKey, Manifest]:
+    """Return the objects of these names; a creation on a cache read finds out whether they exist."""
+    if isinstance(api, CachedApi) and can_create(inputs):
+        return {}
+    found = (api.get(key.kind, inputs.cluster.namespace, key.name) for key in keys)
+    return {key_of(live): live for live in found if live is not None}
+
+
+def _verdicts(api: KubernetesApi, inputs: Inputs, steps: Sequence[Step]) -> dict[ObjectKey, Verdict]:
+    """Return the verdicts of the API server. On a cache read: CacheMiss unless all creations are accepted."""
+    if not isinstance(api, CachedApi):
+        return dry_run(api, steps)
+    if not (can_create(inputs) and only_creates(inputs, steps)):
+        raise CacheMiss
+    api.confirm(inputs.resource)
+    verdicts = dry_run(api.direct, judged_before(steps))
+    if any(verdict.rejection for verdict in verdicts.values()):
+        raise CacheMiss
+    return verdicts
 
 
 def _list(api: KubernetesApi, namespace: str, need: List) -> tuple[Manifest, ...]:

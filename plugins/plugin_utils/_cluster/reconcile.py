@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import REPORTING, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import CachedApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pause_finding
@@ -61,7 +62,21 @@ def _reconcile(api: KubernetesApi, resource: Manifest, options: Options) -> Reco
     if options.check_mode:
         return _dynamic_config(api, done, options, read_only=True)
     done = _with_written(replace(done, results=_act(api, plan.steps, options)))
+    if isinstance(api, CachedApi) and not all(result.is_done for result in done.results):
+        done = _repeated(api.direct, done, options)
     return _dynamic_config(api, done, options, read_only=False)
+
+
+def _repeated(api: KubernetesApi, done: Reconciled, options: Options) -> Reconciled:
+    """Repeat a reconcile on the API server, since a write that was decided on a cache failed; keep what was written."""
+    resource = done.resource
+    live = api.get(resource["kind"], resource["metadata"]["namespace"], resource["metadata"]["name"])
+    if live is None or live["metadata"]["uid"] != resource["metadata"]["uid"] or is_terminating(live):
+        return done
+    later = _reconcile(api, live, options)
+    written = tuple(result for result in done.results if result.is_done)
+    steps = (*(result.step for result in written), *later.plan.steps)
+    return replace(later, plan=replace(later.plan, steps=steps), results=(*written, *later.results))
 
 
 def _act(api: KubernetesApi, steps: Iterable[Step], options: Options) -> tuple[StepResult, ...]:

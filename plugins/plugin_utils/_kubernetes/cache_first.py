@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The operator's cache read: it only detects that there is nothing to do."""
+"""The operator's cache read: it detects that there is nothing to do, or only what cannot go wrong on a stale read."""
 
 from __future__ import annotations
 
@@ -32,25 +32,58 @@ class CacheMiss(Exception):
 
 
 class CachedApi(KubernetesApi):
-    """Reads from ``cache`` (ansible-operator's proxy) and Secrets from ``direct``; CacheMiss instead of a write.
+    """Reads from ``cache`` (ansible-operator's proxy) and Secrets from ``direct``; CacheMiss instead of most writes.
 
-    ansible-operator watches a kind after a GET by name, so one object of each kind is read by name. ``error`` is set if
-    the cache did not respond: then nothing is watched either.
+    Until the resource is confirmed, only its status can be written, to the version that was read. ansible-operator
+    watches a kind after a GET by name, so one object of each kind is read by name. ``error`` is set if the cache did
+    not respond: then nothing is watched either.
     """
 
     def __init__(self, cache: KubernetesApi, direct: KubernetesApi) -> None:
-        super().__init__(cache.server, cache.transport, cache.headers, cache.sleep)
+        super().__init__(cache.server, cache.transport, cache.headers, cache.sleep, direct.warnings)
         self.direct = direct
         self.error: KubernetesError | None = None
+        self.is_confirmed = False
+        self._versions: dict[tuple[str, str | None, str], str] = {}
+
+    def confirm(self, resource: Manifest) -> None:
+        """Permit writes, on ``direct``, if the API server has the same version of the resource; otherwise CacheMiss."""
+        metadata = resource["metadata"]
+        live = self.direct.get(resource["kind"], metadata["namespace"], metadata["name"])
+        if live is None or live["metadata"]["resourceVersion"] != metadata["resourceVersion"]:
+            raise CacheMiss
+        self.is_confirmed = True
 
     def get(self, kind: str, namespace: str | None, name: str) -> Manifest | None:
         """Return the object, or None if there is none of that name."""
-        return self.direct.get(kind, namespace, name) if kind in READ_DIRECTLY else super().get(kind, namespace, name)
+        if kind in READ_DIRECTLY:
+            return self.direct.get(kind, namespace, name)
+        found = super().get(kind, namespace, name)
+        if found is not None:
+            self._versions[kind, namespace, name] = found["metadata"].get("resourceVersion", "")
+        return found
+
+    def patch_status(self, kind: str, namespace: str, name: str, operations: list[dict[str, Any]]) -> Manifest:
+        """Return the object after a JSON patch of its status; CacheMiss if it is not the version that was read."""
+        if self.is_confirmed:
+            return self.direct.patch_status(kind, namespace, name, operations)
+        version = self._versions.get((kind, namespace, name))
+        if not version:
+            raise CacheMiss
+        is_same = {"op": "test", "path": "/metadata/resourceVersion", "value": version}
+        try:
+            patched = self.direct.patch_status(kind, namespace, name, [is_same, *operations])
+        except KubernetesError:
+            raise CacheMiss from None
+        # the events about it
+        self.is_confirmed = True
+        return patched
 
     def list_objects(self, kind: str, namespace: str | None, label_selector: str = "") -> list[Manifest]:
         """Return the objects of ``kind`` that match the label selector, and make the cache watch the kind."""
         if kind in NOT_LISTED:
-            raise CacheMiss
+            require_live_api(self)
+            return self.direct.list_objects(kind, namespace, label_selector)
         listed = super().list_objects(kind, namespace, label_selector)
         if listed:
             self.get(kind, namespace, listed[0]["metadata"]["name"])
@@ -62,7 +95,8 @@ class CachedApi(KubernetesApi):
 
     def _request(self, method: str, *args: Any, **kwargs: Any) -> Manifest:
         if method != "GET":
-            raise CacheMiss
+            require_live_api(self)
+            return self.direct._request(method, *args, **kwargs)
         try:
             return super()._request(method, *args, **kwargs)
         except KubernetesError as error:
@@ -91,6 +125,6 @@ def try_cache_first(
 
 
 def require_live_api(api: KubernetesApi) -> None:
-    """CacheMiss on a cache read: a write in Druid needs a decision on live state."""
-    if isinstance(api, CachedApi):
+    """CacheMiss on a cache read, unless the resource has been confirmed."""
+    if isinstance(api, CachedApi) and not api.is_confirmed:
         raise CacheMiss

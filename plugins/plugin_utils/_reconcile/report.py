@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.userinfo import without_userinfo
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -204,6 +205,9 @@ def _publish(
     """Write status and events; return the errors, which do not fail the reconcile."""
     try:
         if document != completed.previous and not completed.is_deleted:
+            if completed.plan.problems:
+                # A stale cache is no reason to report one.
+                require_live_api(api)
             write_status(api, completed.resource, document)
         send(api, completed.resource, texts, now)
     except KubernetesError as error:
@@ -222,7 +226,8 @@ def _is_new_generation(completed: Completed[Any]) -> bool:
 
 
 def report_observe_failure(api: KubernetesApi, resource: Manifest, error: KubernetesError, now: datetime) -> None:
-    """Report in the conditions that a read failed; the rest of the status stays unchanged."""
+    """Report in the conditions that a read failed, not that of a cache; the rest of the status stays unchanged."""
+    require_live_api(api)
     previous = resource.get("status") or {}
     metadata = resource["metadata"]
     document = {**previous, "conditions": observe_failure(str(error), previous, metadata.get("generation"), now)}

@@ -109,20 +109,26 @@ def test_missing_permission_to_count_is_not_reported(live: NamespaceClient) -> N
 def test_large_change_is_summarized(live: NamespaceClient) -> None:
     spec = small_cluster.spec()
     node = spec["nodes"]["brokers"]
-    spec["nodes"] = {f"g{number}": {**node, "replicas": 0} for number in range(20)}
+    spec["nodes"] = {f"g{number:02}": {**node, "replicas": 0} for number in range(25)}
     long = "".join(f"druid.password{number}={SECRET} {'ä' * 70}\n" for number in range(30))
-    spec["nodes"]["g0"] = {**spec["nodes"]["g0"], "runtime.properties": long}
+    spec["nodes"]["g00"] = {**spec["nodes"]["g00"], "runtime.properties": long}
     live.create(small_cluster.resource(NAME, spec))
     outcome = one_pass(live, NAME)
-    found = events(live)
-    writes = len([step for step in outcome.plan.steps if step.patch is None])
-    assert writes > 60
-    assert len(found) == MAX_EVENTS
-    [more] = [each for each in found if each["reason"] == EVENTS_OMITTED]
-    left = writes - MAX_EVENTS + 1
-    assert more["message"] == f"and {left} more events (DruidOperatorCreateSuccess: {left})"
+    created = len([step for step in outcome.plan.steps if step.patch is None])
+    assert created > 60
+    [event] = events(live)
+    assert event["message"].startswith(f"Successfully created {created} objects in namespace [{live.namespace}]: ")
+    assert event["message"].endswith("...")
 
-    live.merge("Druid", NAME, {"spec": {"nodes": {"g0": {"runtime.properties": long.replace(SECRET, "another")}}}})
+    for name in live.names("PodDisruptionBudget"):
+        live.merge("PodDisruptionBudget", name, {"spec": {"maxUnavailable": 7}})
+    assert one_pass(live, NAME).changed
+    [more] = [each for each in events(live) if each["reason"] == EVENTS_OMITTED]
+    left = 25 - MAX_EVENTS + 1
+    assert more["message"] == f"and {left} more events (DruidOperatorUpdateSuccess: {left})"
+    assert len(events(live)) == 1 + MAX_EVENTS
+
+    live.merge("Druid", NAME, {"spec": {"nodes": {"g00": {"runtime.properties": long.replace(SECRET, "another")}}}})
     assert one_pass(live, NAME).changed
     messages = [each["message"] for each in events(live)]
     assert any("(changed)" in text for text in messages)

@@ -23,7 +23,7 @@ from testbed.operator_plugin import StartOperator
 NAME = "c"
 SECONDS = 30
 # a request in the middle of a creation
-POSITION = 20
+POSITION = 10
 
 
 def test_hanging_run_is_stopped_and_repeated(

@@ -128,10 +128,9 @@ class DruidOperator:
         return [(each.verb, each.resource) for each in counted]
 
 
-def watches() -> list[dict[str, Any]]:
-    """Return the entries of watches.yaml, their playbooks those of the installed collection."""
+def watches(root: Path = INSTALLED / "ansible_collections" / "druidops" / "druid") -> list[dict[str, Any]]:
+    """Return the entries of watches.yaml, their playbooks in this directory, by default the installed collection."""
     entries: list[dict[str, Any]] = yaml.safe_load((COLLECTION / "watches.yaml").read_text(encoding="utf-8"))
-    root = INSTALLED / "ansible_collections" / "druidops" / "druid"
     for entry in entries:
         for runs in (entry, entry["finalizer"]):
             runs["playbook"] = str(root / runs["playbook"])

@@ -126,7 +126,7 @@ class Runner:
         files: dict[str, Any] = {
             "env/extravars": json.dumps({**meta, **(variables or {})}),
             "env/settings": json.dumps({"runner_http_url": str(socket_of(ident)), "runner_http_path": "/events/"}),
-            "env/envvars": json.dumps({"KUBECONFIG": "/none"}),
+            "env/envvars": json.dumps({"KUBECONFIG": environment.get("KUBECONFIG", "/none")}),
             "inventory/hosts": _INVENTORY,
             "project/playbook.yaml": "[]",
         }

@@ -90,7 +90,8 @@ class Setting:
     flags: of `ansible-operator run`, on top of those for the watches file and the addresses of probes and metrics.
     kubeconfig: its credentials, which the runs have through its proxy only. programs: directories in which the runs'
     programs (ansible-runner, ansible-playbook) are found before PATH. is_replica: it runs beside others, in a network
-    of its own, in which it reaches the server of its kubeconfig; its proxy can only be reached from there.
+    of its own, in which it reaches the server of its kubeconfig; its proxy can only be reached from there. is_recorded:
+    its runs are recorded, which costs each of them a few milliseconds.
     """
 
     watches: Path | Sequence[Mapping[str, Any]]
@@ -100,6 +101,7 @@ class Setting:
     environment: Mapping[str, str | None] = field(default_factory=dict)
     flags: Sequence[str] = ()
     is_replica: bool = False
+    is_recorded: bool = True
     # The directory of the package testbed that the stand-in runs from.
     tests: Path = Path(__file__).parents[2]
 
@@ -111,7 +113,7 @@ class Operator:
         self.directory = directory
         # without network namespaces only stand-ins can run in parallel
         self.is_real = real_program() is not None and (not setting.is_replica or way_in() is not None)
-        self._setting = setting
+        self.setting = setting
         self._probe_port = probe_port
         self._proxy_port = proxy_port
         self._processes = Processes(directory)
@@ -220,7 +222,7 @@ class Operator:
     @property
     def resident(self) -> Path | None:
         """The directory of the resident process of its runs, None if there is none."""
-        directory = self._setting.environment.get(DIRECTORY)
+        directory = self.setting.environment.get(DIRECTORY)
         return Path(directory) if directory else None
 
     def _end_resident(self, number: int) -> None:
@@ -231,7 +233,7 @@ class Operator:
         return next(iter(self._processes.running()), None)
 
     def _own_network(self) -> OwnNetwork:
-        kubeconfig = json.loads(self._setting.kubeconfig.read_text())
+        kubeconfig = json.loads(self.setting.kubeconfig.read_text())
         servers = {each["cluster"]["server"] for each in kubeconfig["clusters"]}
         return OwnNetwork([urlsplit(server).port or 443 for server in servers], [self._probe_port])
 
@@ -242,14 +244,15 @@ class Operator:
         runner = shutil.which(RUNNER, path=self._path(()))
         if runner is None:
             raise OperatorError(f"no {RUNNER} in {self._path(())}; `make setup` installs it")
-        write_recorder(programs / RUNNER, Path(runner), self._record)
+        if self.setting.is_recorded:
+            write_recorder(programs / RUNNER, Path(runner), self._record)
         if not self.is_real:
             program = programs / PROGRAM
-            program.write_text(_STAND_IN.format(python=sys.executable, tests=str(self._setting.tests)))
+            program.write_text(_STAND_IN.format(python=sys.executable, tests=str(self.setting.tests)))
             program.chmod(0o755)
 
     def _path(self, first: Sequence[Path]) -> str:
-        return os.pathsep.join([*map(str, [*first, *self._setting.programs]), os.environ["PATH"]])
+        return os.pathsep.join([*map(str, [*first, *self.setting.programs]), os.environ["PATH"]])
 
     def _environment(self) -> dict[str, str]:
         variables: dict[str, str | None] = {
@@ -259,14 +262,14 @@ class Operator:
             "TMPDIR": str(self.directory / "tmp"),
             "LANG": "C.UTF-8",
             "PYTHONDONTWRITEBYTECODE": "1",
-            "KUBECONFIG": str(self._setting.kubeconfig),
-            "WATCH_NAMESPACE": ",".join(self._setting.namespaces),
+            "KUBECONFIG": str(self.setting.kubeconfig),
+            "WATCH_NAMESPACE": ",".join(self.setting.namespaces),
             # the environment of a pod
             "HOSTNAME": socket.gethostname(),
             PROXY_PORT: str(self._proxy_port),
             # any one, unless a test names it
             METRICS_PORT: "0",
-            **self._setting.environment,
+            **self.setting.environment,
         }
         return {name: value for name, value in variables.items() if value is not None}
 
@@ -275,12 +278,12 @@ class Operator:
             f"--watches-file={self._watches_file()}",
             f"--health-probe-bind-address=127.0.0.1:{self._probe_port}",
             "--metrics-bind-address=0",
-            *self._setting.flags,
+            *self.setting.flags,
         ]
 
     def _watches_file(self) -> Path:
-        if isinstance(self._setting.watches, Path):
-            return self._setting.watches
+        if isinstance(self.setting.watches, Path):
+            return self.setting.watches
         file = self.directory / "watches.yaml"
-        file.write_text(json.dumps(list(self._setting.watches)))
+        file.write_text(json.dumps(list(self.setting.watches)))
         return file

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import hypothesis
 import pytest
-from ansible_collections.druidops.druid.build.runner.message import Request, decode, encode, length
+from ansible_collections.druidops.druid.build.runner.message import encode, length
+from ansible_collections.druidops.druid.build.runner.request import Request, decode
 from ansible_collections.druidops.druid.build.runner.same_start import ordinary_reason
 from hypothesis import strategies as st
 
@@ -23,7 +24,7 @@ def test_request_arrives_as_it_was_sent(
     arguments: list[bytes], directory: bytes, environment: dict[bytes, bytes]
 ) -> None:
     request = Request(arguments, directory, environment)
-    data = encode(request)
+    data = encode(*request)
     assert decode(data) == request
     assert length(data) == len(data)
     assert length(data[:3]) == 4

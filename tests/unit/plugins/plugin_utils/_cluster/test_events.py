@@ -52,6 +52,28 @@ def test_event_of_a_change_in_druid() -> None:
     assert more.message.endswith(" and 2 more")
 
 
+def test_one_event_names_all_created_and_one_all_deleted_objects() -> None:
+    services = [{**config_map(), "kind": "Service", "metadata": {"name": name, "namespace": "ns"}} for name in "ab"]
+    steps = [
+        Step("create", config_map()),
+        *(Step("delete", each, None, each) for each in services),
+        update(a="2"),
+        *(Step("create", each) for each in services),
+    ]
+    texts = done_texts([StepResult(step) for step in steps])
+    assert [(text.reason, text.message) for text in texts] == [
+        (
+            "DruidOperatorCreateSuccess",
+            "Successfully created 3 objects in namespace [ns]: n:*v1.ConfigMap, a:*v1.Service, b:*v1.Service",
+        ),
+        (
+            "DruidOperatorDeleteSuccess",
+            "Successfully deleted 2 objects in namespace [ns]: a:*v1.Service, b:*v1.Service",
+        ),
+        ("DruidOperatorUpdateSuccess", "Updated [n:*v1.ConfigMap]. data.a: 1 -> 2"),
+    ]
+
+
 DONE = [
     (
         StepResult(Step("create", config_map())),

@@ -92,6 +92,60 @@ def test_writes_are_cache_misses(
     assert (cache.requests, direct.requests) == ([], [])
 
 
+RESOURCE: dict[str, Any] = {"apiVersion": "v1", "kind": "Druid", "metadata": {"name": "n", "namespace": "ns"}}
+
+
+def versioned(version: str) -> dict[str, Any]:
+    return {**RESOURCE, "metadata": {**RESOURCE["metadata"], "resourceVersion": version}}
+
+
+@pytest.mark.parametrize("write", [pytest.param(write, id=name) for name, write in WRITES])
+def test_confirmed_resource_permits_writes(
+    cached: CachedApi, cache: Server, direct: Server, write: Callable[[KubernetesApi], Any]
+) -> None:
+    direct.responses = [Response(body=versioned("7")), Response(body={**OBJECT, "items": []})]
+    cached.confirm(versioned("7"))
+    write(cached)
+    assert (len(cache.requests), len(direct.requests)) == (0, 2)
+
+
+DELETED = Response(404, {"reason": "NotFound", "details": {"name": "n"}})
+
+
+@pytest.mark.parametrize("response", [Response(body=versioned("8")), DELETED], ids=["changed", "deleted"])
+def test_resource_that_has_changed_or_is_deleted_is_a_cache_miss(
+    cached: CachedApi, direct: Server, response: Response
+) -> None:
+    direct.responses = [response]
+    with pytest.raises(CacheMiss):
+        cached.confirm(versioned("7"))
+    with pytest.raises(CacheMiss):
+        cached.apply(OBJECT)
+
+
+def test_status_is_written_to_the_version_that_was_read(cached: CachedApi, cache: Server, direct: Server) -> None:
+    cache.responses, direct.responses = [Response(body=versioned("7"))], [Response(body=versioned("8"))] * 2
+    cached.get("Druid", "ns", "n")
+    cached.patch_status("Druid", "ns", "n", [{"op": "add", "path": "/status", "value": {}}])
+    assert direct.requests[0].document == [
+        {"op": "test", "path": "/metadata/resourceVersion", "value": "7"},
+        {"op": "add", "path": "/status", "value": {}},
+    ]
+    # the events about it
+    cached.create(OBJECT)
+    assert [request.method for request in direct.requests] == ["PATCH", "POST"]
+
+
+def test_status_of_another_version_is_a_cache_miss(cached: CachedApi, cache: Server, direct: Server) -> None:
+    cache.responses = [Response(body=versioned("7"))]
+    direct.responses = [Response(422, {"reason": "Invalid", "message": "testing value"})]
+    cached.get("Druid", "ns", "n")
+    with pytest.raises(CacheMiss):
+        cached.patch_status("Druid", "ns", "n", [])
+    with pytest.raises(CacheMiss):
+        cached.create(OBJECT)
+
+
 def _get(api: KubernetesApi) -> Any:
     return api.get("ConfigMap", "ns", "n")
 
