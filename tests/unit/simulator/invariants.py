@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.tests.simulator.specification import NAMESPACE, workload_name
 from ansible_collections.druidops.druid.tests.simulator.store import Manifest, matches
-from ansible_collections.druidops.druid.tests.unit.simulator.actions import Converge, Event
+from ansible_collections.druidops.druid.tests.unit.simulator.actions import Converge, Event, Run
 from ansible_collections.druidops.druid.tests.unit.simulator.subject import By, Subject
 
 CLAIM = "PersistentVolumeClaim"
@@ -44,9 +44,11 @@ class Observer:
         if isinstance(action, Converge):
             self.converge()
             return
-        claims, status = self.claims(), self._status()
+        claims, status, workloads = self.claims(), self._status(), self._workloads()
         action.act(self.subject)
         self._no_claim_is_lost(claims, str(action))
+        if isinstance(action, Run):
+            self._one_group_restarts(workloads)
         self._status_is_not_older(status)
 
     def converge(self) -> None:
@@ -54,9 +56,10 @@ class Observer:
         world = self.subject.world
         world.broken_images, world.server.admit = set(), type(world.server).admit
         for _time in range(_MAX_RECONCILES):
-            claims = self.claims()
+            claims, workloads = self.claims(), self._workloads()
             version = world.store.version
             report = self.subject.run(self.by)
+            self._one_group_restarts(workloads)
             world.settle()
             self._no_claim_is_lost(claims, "a reconcile")
             if world.store.version == version:
@@ -91,6 +94,24 @@ class Observer:
     def _status(self) -> Manifest:
         live = self.subject.live
         return {"uid": live and live["metadata"]["uid"], **((live or {}).get("status") or {})}
+
+    def _workloads(self) -> dict[str, Manifest]:
+        """Return the workloads of the cluster with pods, by name."""
+        found = [each for kind in WORKLOADS for each in self.subject.world.store.of_kind(kind)]
+        return {each["metadata"]["name"]: each for each in found if each["spec"]["replicas"]}
+
+    def _one_group_restarts(self, before: dict[str, Manifest]) -> None:
+        """Of the groups with ready pods, a reconcile restarts one; and none while pods of another one are not ready."""
+        cluster = self.subject.cluster
+        if cluster is None or not cluster.rolls:
+            return
+        after = self._workloads()
+        restarted = {name for name, live in before.items() if name in after and _restarts(live, after[name])}
+        working = {name for name in restarted if before[name]["status"].get("readyReplicas")}
+        assert len(working) <= 1, f"{sorted(working)} restart at the same time"
+        specified = {workload_name(key) for key in cluster.groups}
+        unready = {name for name, live in before.items() if name in specified and not _is_complete(live)}
+        assert not unready or working <= unready, f"{sorted(working)} restarts while {sorted(unready)} is not ready"
 
     def _no_claim_is_lost(self, before: dict[str, str], cause: str) -> None:
         lost = [name for name, uid in before.items() if self.claims().get(name) != uid]
@@ -175,8 +196,22 @@ def _texts(report: Report[Plan]) -> Iterator[str]:
     yield from report.warnings
 
 
+def _restarts(before: Manifest, after: Manifest) -> bool:
+    """True if the pods of a workload are replaced: at least one of them, by the controller."""
+    partition = (after["spec"].get("updateStrategy") or {}).get("rollingUpdate", {}).get("partition", 0)
+    is_changed = before["spec"]["template"] != after["spec"]["template"]
+    return is_changed and min(before["spec"]["replicas"], after["spec"]["replicas"]) > partition
+
+
+def _is_complete(live: Manifest) -> bool:
+    status, replicas = live["status"], live["spec"]["replicas"]
+    return bool(status["observedGeneration"] == live["metadata"]["generation"] and status["readyReplicas"] == replicas)
+
+
 def planned_deletions(report: Report[Plan], claims: Iterable[str]) -> set[str]:
     """Return the PVCs that the plan names as deleted."""
-    named = {step.key.name for step in report.plan.steps if step.key.kind == CLAIM and step.operation == "delete"}
-    deletions = [text.split() for text in lines(report.plan) if text.startswith("delete ")]
+    steps = (*report.plan.steps, *report.plan.later)
+    named = {step.key.name for step in steps if step.key.kind == CLAIM and step.operation == "delete"}
+    planned = (text.removeprefix("later: ") for text in lines(report.plan))
+    deletions = [text.split() for text in planned if text.startswith("delete ")]
     return named | {name for name in claims for words in deletions if name in words}

@@ -37,6 +37,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pre
     selector,
     template_labels,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.restart import (
+    restart_warnings,
+    restarted_at,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.retention_policy import (
     deletion_is_disabled,
 )
@@ -87,7 +91,8 @@ def render(cluster: Cluster, preserved: Mapping[str, Preserved] = _NOTHING) -> D
 
 def _template(group: Group, preserved: Preserved) -> Manifest:
     live_hash = configuration_hash(group, preserved.configuration_hash)
-    return pod_template(group, template_labels(group, preserved), live_hash, preserved.has_empty_affinity)
+    labels, restarted = template_labels(group, preserved), restarted_at(group, preserved)
+    return pod_template(group, labels, live_hash, preserved.has_empty_affinity, restarted)
 
 
 def _workload(group: Group, preserved: Preserved, template: Manifest) -> Manifest:
@@ -111,7 +116,7 @@ def _group_objects(group: Group, preserved: Preserved, template: Manifest) -> tu
 
 
 def _warnings(group: Group, preserved: Preserved) -> list[str]:
-    warnings = []
+    warnings = restart_warnings(group)
     if group.keeps_replicas and not group.autoscaled and preserved.replicas == 0:
         warnings.append("replicas is not set, so the group keeps its number of pods, which is 0")
     if names.REPLICAS_BEFORE_STOP_ANNOTATION in group.merged("workloadAnnotations"):

@@ -40,7 +40,8 @@ class Preserved:
     `has_empty_affinity`: its pods have an empty affinity if none is specified, as the Go operator writes it.
     `retains_scaled_pvcs`: its `whenScaled` is not Delete. `ready_replicas`: the number of its replicas if exactly these
     are ready, else None. `sets_when_deleted`: its `whenDeleted` is Delete, set by any client, or is our value.
-    `replicas`: the number of pods of the group, or before its stop.
+    `replicas`: the number of pods of the group, or before its stop. `restarted_at`: the time of the last requested
+    restart.
     """
 
     selector: Mapping[str, str] | None = None
@@ -51,6 +52,7 @@ class Preserved:
     ready_replicas: int | None = None
     sets_when_deleted: bool = False
     replicas: int | None = None
+    restarted_at: str | None = None
 
     @classmethod
     def from_workload(cls, workload: Mapping[str, Any]) -> Preserved:
@@ -59,11 +61,12 @@ class Preserved:
         return cls(
             selector=spec.get("selector", {}).get("matchLabels"),
             template_labels=spec["template"].get("metadata", {}).get("labels"),
-            configuration_hash=_configuration_hash(workload),
+            configuration_hash=configuration_hash_of(workload),
             has_empty_affinity=spec["template"]["spec"].get("affinity") == {},
             retains_scaled_pvcs=not deletes_scaled_pvcs(workload),
             ready_replicas=_ready_replicas(workload),
             sets_when_deleted=_sets_when_deleted(workload),
+            restarted_at=_restarted_at(spec["template"]),
         )
 
 
@@ -87,6 +90,12 @@ def _sets_when_deleted(workload: Mapping[str, Any]) -> bool:
     return policy.get("whenDeleted") == DELETE or bool(below(owned_fields(dict(workload)), *_WHEN_DELETED))
 
 
+def _restarted_at(template: Mapping[str, Any]) -> str | None:
+    annotations = (template.get("metadata") or {}).get("annotations") or {}
+    found: str | None = annotations.get(names.RESTARTED_AT_ANNOTATION)
+    return found
+
+
 def _ready_replicas(workload: Mapping[str, Any]) -> int | None:
     status = workload.get("status") or {}
     replicas: int = workload["spec"].get("replicas", 1)
@@ -107,6 +116,7 @@ def from_pod(pod: Mapping[str, Any], unique_name: str) -> Preserved:
         configuration_hash=_hash_in(pod["spec"], unique_name),
         has_empty_affinity=pod["spec"].get("affinity") == {},
         retains_scaled_pvcs=True,
+        restarted_at=_restarted_at(pod),
     )
 
 
@@ -134,7 +144,8 @@ def _recommended(group: Group, preserved: Preserved) -> dict[str, str]:
     return {key: value for key, value in labels.items() if key in preserved.template_labels}
 
 
-def _configuration_hash(workload: Mapping[str, Any]) -> str | None:
+def configuration_hash_of(workload: Mapping[str, Any]) -> str | None:
+    """Return the hash of both ConfigMaps in the pod template of a workload."""
     return _hash_in(workload["spec"]["template"]["spec"], workload["metadata"]["name"])
 
 
