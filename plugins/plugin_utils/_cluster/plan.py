@@ -168,6 +168,11 @@ class Plan(plan.Plan[Step]):
         return any(step.is_destructive for step in (*self.steps, *self.later))
 
     @property
+    def restarts(self) -> tuple[str, ...]:
+        """The keys of the groups that this reconcile restarts."""
+        return tuple(step.group or "" for step in self.steps if step.restarted_pods)
+
+    @property
     def pending_restarts(self) -> tuple[str, ...]:
         """The keys of the groups that restart in later reconciles, in order."""
         return tuple(step.group or "" for step in self.later if step.restarted_pods)

@@ -54,8 +54,7 @@ def _completed(done: Reconciled, check_mode: bool) -> Completed[Plan]:
         steps = tuple(result.step for result in done.results if result.is_done)
         # The pending steps of a paused cluster are not in its plan, but the warnings about them are.
         warns = steps or not done.plan.steps
-        # Steps of later reconciles are reported in the conditions.
-        plan = replace(plan, steps=steps, rollout_warnings=plan.rollout_warnings if warns else (), later=())
+        plan = replace(plan, steps=steps, rollout_warnings=plan.rollout_warnings if warns else ())
     return Completed(done.resource, plan, (*plan.warnings, *plan.rollout_warnings), _is_deleted(done.results))
 
 
@@ -64,7 +63,8 @@ def _status(done: Reconciled, plan: Plan, now: datetime, check_mode: bool, maske
     previous = done.resource.get("status") or {}
     found = ((), ()) if is_terminating(done.resource) else (_lasting_warnings(plan), plan.rollout_warnings)
     warnings = (tuple(map(masked, texts)) for texts in found)
-    pending = Pending(done.plan.pending_restarts, tuple(map(str, done.plan.pending_removals)))
+    removals = tuple(map(str, done.plan.pending_removals))
+    pending = Pending(done.plan.pending_restarts, removals, done.plan.restarts)
     return status(done.cluster, observed, plan.findings, previous, now, done.normalized_in_druid, *warnings, pending)
 
 

@@ -26,19 +26,20 @@ STALLED_SECONDS = 900
 
 
 class Pending(NamedTuple):
-    """What waits for the pods of other groups: the groups that restart, and workloads of removed groups."""
+    """What waits for the pods of other groups: the groups that restart, and workloads of removed groups.
+
+    `started`: the groups that this reconcile restarts.
+    """
 
     restarts: Sequence[str] = ()
     removals: Sequence[str] = ()
+    started: Sequence[str] = ()
 
     @property
     def removals_text(self) -> str:
         """A sentence about the removals, without its end."""
         verb = "is" if len(self.removals) == 1 else "are"
         return f"{join_limited(self.removals)} {verb} deleted" if self.removals else ""
-
-    def __bool__(self) -> bool:
-        return bool(self.restarts or self.removals)
 
     def __str__(self) -> str:
         verb = "restarts" if len(self.restarts) == 1 else "restart"
@@ -97,7 +98,7 @@ def current_rollout(
     cluster: Cluster,
     observed: Observed,
     states: Sequence[GroupState],
-    pending: Sequence[str],
+    pending: Pending,
     previous: Mapping[str, Any],
     now: datetime,
 ) -> Rollout | None:
@@ -107,14 +108,14 @@ def current_rollout(
     if found is None:
         return None
     group, workload = found
-    return _since(_rollout(group, workload, tuple(pending), timestamp(now)), before)
+    return _since(_rollout(group, workload, tuple(pending.restarts), timestamp(now)), before)
 
 
 def _rolling(
     cluster: Cluster,
     observed: Observed,
     states: Sequence[GroupState],
-    pending: Sequence[str],
+    pending: Pending,
     before: Mapping[str, Any],
 ) -> Iterator[tuple[Group, Manifest]]:
     """Yield the groups that are in a rollout: with pods of an old revision, or that block the restart of others."""
@@ -122,15 +123,17 @@ def _rolling(
         workload = observed.workload(group)
         if workload is None or state.is_complete or not replicas(workload):
             continue
-        if not state.is_updated or pending or before.get("group") == group.key:
+        is_rolling = not state.is_updated or group.key in (*pending.started, before.get("group"))
+        if is_rolling or pending.restarts:
             yield group, workload
 
 
 def _rollout(group: Group, workload: Manifest, pending: tuple[str, ...], now: str) -> Rollout:
     status = workload.get("status") or {}
+    is_observed = status.get("observedGeneration", 0) >= workload["metadata"]["generation"]
     return Rollout(
         group.key,
-        status.get("updatedReplicas", 0),
+        status.get("updatedReplicas", 0) if is_observed else 0,
         status.get("readyReplicas", 0),
         replicas(workload),
         workload["metadata"]["generation"],
@@ -164,6 +167,6 @@ def stalled(cluster: Cluster, rollout: Rollout | None, states: Sequence[GroupSta
     cause = next(state.cause or state.unready for state in states if state.key == rollout.group)
     return (
         f"The rollout of group {rollout.group} is stalled: {rollout.updated} of {rollout.pods} pods are updated, "
-        f"without progress since {rollout.progressed_at}{f' ({cause})' if cause else ''}. No other group restarts until its pods "
-        "are available, or its spec is fixed."
+        f"without progress since {rollout.progressed_at}{f' ({cause})' if cause else ''}. "
+        "No other group restarts until its pods are available, or its spec is fixed."
     )

@@ -74,7 +74,7 @@ def status(
     states = group_states(cluster, observed, as_it_is=any(finding.reason in PAUSES for finding in findings))
     as_they_are = group_states(cluster, observed, as_it_is=True)
     changing = _changing_groups(as_they_are, states, findings)
-    rollout = current_rollout(cluster, observed, as_they_are, pending.restarts, previous, now)
+    rollout = current_rollout(cluster, observed, as_they_are, pending, previous, now)
     stall = stalled(cluster, rollout, as_they_are, now)
     conditions = with_transition_times(
         [
@@ -139,7 +139,7 @@ def _ready(cluster: Cluster, states: Sequence[GroupState], findings: Sequence[Fi
     changes = first_finding(findings, reasons.CHANGES_PENDING)
     if changes is not None:
         return condition("Ready", False, changes.reason, changes.message)
-    if pending:
+    if pending.restarts or pending.removals:
         return condition("Ready", False, reasons.ROLLING_OUT, f"{pending} when all pods are available.")
     if cluster.groups and all(group.stopped for group in cluster.groups):
         return condition("Ready", False, reasons.STOPPED, "The cluster is stopped (spec.stopped): it has no pods.")
@@ -158,7 +158,7 @@ def _progressing(
     awaited = first_finding(findings, reasons.WAITING_FOR_DRUID)
     blocking = first_finding(findings, reasons.CHANGES_PENDING) or next(iter(_problems(findings)), None)
     deleting = first_finding(findings, reasons.DELETING)
-    if changing or rollout is not None:
+    if changing or rollout is not None or pending.restarts or pending.removals:
         what = f"Pods are being changed in {join_limited(changing)}." if changing else ""
         removals = f"{pending.removals_text} when all pods are available." if pending.removals else ""
         message = " ".join(filter(None, (what, str(rollout or ""), removals, awaited.message if awaited else "")))

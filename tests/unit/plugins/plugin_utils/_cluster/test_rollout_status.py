@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import Pending
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import NOTHING_PENDING, Pending
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
@@ -24,7 +24,7 @@ CLUSTER = rolling.cluster()
 
 
 def reported(
-    live: Observed, previous: Any = None, minutes: int = 0, pending: Pending = Pending(), which: Any = CLUSTER
+    live: Observed, previous: Any = None, minutes: int = 0, pending: Pending = NOTHING_PENDING, which: Any = CLUSTER
 ) -> Any:
     return status(which, live, (), previous or {}, START + timedelta(minutes=minutes), pending=pending)
 
@@ -67,6 +67,15 @@ def test_the_group_and_what_follows() -> None:
 def test_a_group_that_blocks_others_is_reported_although_it_is_up_to_date() -> None:
     document = reported(rolling.observed(CLUSTER, brokers={"readyReplicas": 1}), pending=Pending(("historicals",)))
     assert (document["rollout"]["group"], document["rollout"]["pending"]) == ("brokers", ["historicals"])
+
+
+def test_a_rollout_is_reported_when_it_starts() -> None:
+    """The controller has not observed the new template yet."""
+    live = rolling.observed(CLUSTER, brokers={"observedGeneration": 0})
+    found = reported(live, pending=Pending(("coordinators",), (), ("brokers",)))["rollout"]
+    assert (found["progress"], found["pending"]) == ("brokers 0/2", ["coordinators"])
+    # another change, such as the number of replicas
+    assert "rollout" not in reported(live)
 
 
 def test_a_rollout_lasts_until_the_last_pod_is_ready() -> None:
@@ -115,7 +124,8 @@ ENDED = {"lastState": {"terminated": {"exitCode": 1, "reason": "Error", "message
 # (pod, what the message says about it)
 CAUSES = [
     (pod("brokers", 1, "b", "CrashLoopBackOff", container=ENDED),
-     "pod druid-c-brokers-1, container druid-c-brokers: CrashLoopBackOff, last exit code 1 (Error): No such metadata store."),
+     "pod druid-c-brokers-1, container druid-c-brokers: CrashLoopBackOff, last exit code 1 (Error): "
+     "No such metadata store."),
     (pod("brokers", 1, "b", conditions=[{"type": "Ready", "status": "False", "lastTransitionTime": STARTED}]),
      f"pod druid-c-brokers-1 is not ready, since {STARTED}"),
     (pod("brokers", 1, "b", conditions=[{"type": "PodScheduled", "status": "False", "reason": "Unschedulable",
@@ -129,7 +139,8 @@ def test_a_stalled_rollout_names_the_pod_and_its_last_message(failing: Any, caus
     live = rolling.observed(CLUSTER, brokers=ROLLING).with_objects([failing])
     found = condition(reported(live, reported(live), 20), "Degraded")
     assert found["message"] == (
-        f"The rollout of group brokers is stalled: 1 of 2 pods are updated, without progress since {STARTED} ({cause}). "
+        "The rollout of group brokers is stalled: 1 of 2 pods are updated, "
+        f"without progress since {STARTED} ({cause}). "
         "No other group restarts until its pods are available, or its spec is fixed."
     )
 
@@ -150,6 +161,8 @@ def test_what_waits_although_all_pods_are_ready() -> None:
     pending = Pending(("brokers",), ("StatefulSet druid-c-old",))
     found = condition(reported(rolling.observed(CLUSTER), pending=pending), "Ready")
     assert (found["status"], found["reason"]) == ("False", reasons.ROLLING_OUT)
+    progressing = condition(reported(rolling.observed(CLUSTER), pending=pending), "Progressing")
+    assert (progressing["status"], progressing["reason"]) == ("True", reasons.ROLLING_OUT)
     assert found["message"] == "brokers restarts and StatefulSet druid-c-old is deleted when all pods are available."
 
 

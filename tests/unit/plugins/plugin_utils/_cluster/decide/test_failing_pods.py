@@ -18,6 +18,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
 ORDERED = {"podManagementPolicy": "OrderedReady"}
 UPDATING = {"updateRevision": "b", "updatedReplicas": 0, "readyReplicas": 0}
 CRASHING = "CrashLoopBackOff"
+PARTITION = {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}
 
 
 def which(**more: Any) -> Cluster:
@@ -39,7 +40,7 @@ TABLE: list[tuple[str, Cluster, dict[str, Any], list[Any], list[str]]] = [
      [pod("brokers", 0, "a", CRASHING)], []),
     ("in parallel the controller deletes it", which(node={"podManagementPolicy": "Parallel"}), UPDATING,
      [pod("brokers", 0, "a", CRASHING)], []),
-    ("below the partition", which(node={"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}}),
+    ("below the partition", which(node={"updateStrategy": PARTITION}),
      UPDATING, [pod("brokers", 0, "a", CRASHING)], []),
     ("on delete", which(node={"updateStrategy": {"type": "OnDelete"}}), UPDATING,
      [pod("brokers", 0, "a", CRASHING)], []),

@@ -57,5 +57,5 @@ def test_a_specified_order_comes_before_the_documented_one() -> None:
 
 def test_groups_of_one_type_are_ordered_by_key() -> None:
     node = rolling.cluster().spec["nodes"]["historicals"]
-    tiers = druid.cluster(nodes={key: node for key in ("hot", "cold", "archive")})
+    tiers = druid.cluster(nodes=dict.fromkeys(("hot", "cold", "archive"), node))
     assert rollout_order(tiers, ()).groups == ("archive", "cold", "hot")
