@@ -184,7 +184,9 @@ class Plan(plan.Plan[Step]):
 
     def paused(self, pause: Finding) -> Self:
         """Return the plan of a paused cluster: everything is pending."""
-        whole = replace(self, steps=(*self.steps, *self.later), later=())
+        waiting = {step.key for step in self.later}
+        now = (step for step in self.steps if step.key not in waiting)
+        whole = replace(self, steps=(*now, *self.later), later=())
         return replace(super(Plan, whole).paused(pause), in_druid=())
 
     def following(self, earlier: Self) -> Self:

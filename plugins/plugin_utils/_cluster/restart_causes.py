@@ -32,7 +32,12 @@ def _causes(step: Step, written: Sequence[Step]) -> Iterator[str]:
     yield from _changed_files(step, [configuration_hash_of(each) or "" for each in (live, after)], written)
     for path, old, new in changed_fields(live, after):
         if path.startswith(_TEMPLATE) and not path.endswith(_HASH):
-            yield f"{path.removeprefix(_TEMPLATE)}: {old} -> {new}"
+            yield f"{_short(path, step.key.name)}: {old} -> {new}"
+
+
+def _short(path: str, main_container: str) -> str:
+    """Return a path in the pod template; in the main container, the field alone."""
+    return path.removeprefix(_TEMPLATE).removeprefix(f"spec.containers[{main_container}].")
 
 
 def _changed_files(step: Step, hashes: Sequence[str], written: Sequence[Step]) -> Iterator[str]:

@@ -87,7 +87,7 @@ def test_an_upgrade_and_a_downgrade(live: NamespaceClient) -> None:
     live.merge("Druid", NAME, {"spec": {"image": NEW}})
     planned = one_pass(live, NAME, check_mode=True).plan
     lines = plan_output.lines(planned)
-    cause = f"spec.containers[{SETS['historicals']}].image: {OLD} -> {NEW}"
+    cause = f"image: {OLD} -> {NEW}"
     assert f"restart 1: group historicals (StatefulSet {SETS['historicals']}), 2 pods: {cause}" in lines
     assert [text.split()[3] for text in lines if text.startswith("restart ")] == list(TYPES)
     assert f"later: update Deployment {SETS['brokers']}" in lines

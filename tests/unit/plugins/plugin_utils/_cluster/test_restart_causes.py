@@ -20,7 +20,7 @@ SECRET = {"brokers": {"env": [{"name": "druid_metadata_storage_connector_passwor
 # (id, desired cluster, causes of the restart of the brokers)
 TABLE: list[tuple[str, Cluster, list[str]]] = [
     ("an image", rolling.cluster(rolling.NEW),
-     [f"spec.containers[druid-c-brokers].image: {rolling.OLD} -> {rolling.NEW}"]),
+     [f"image: {rolling.OLD} -> {rolling.NEW}"]),
     ("the common configuration", rolling.cluster(**{"common.runtime.properties": "c=d"}), [COMMON]),
     ("the configuration of the group", rolling.cluster(nodes=CHANGED), [NODE]),
     ("both", rolling.cluster(nodes=CHANGED, **{"common.runtime.properties": "c=d"}), [COMMON, NODE]),
