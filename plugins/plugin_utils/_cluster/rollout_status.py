@@ -26,7 +26,7 @@ STALLED_SECONDS = 900
 
 
 class Pending(NamedTuple):
-    """What waits for the pods of other groups: the groups that restart, and workloads of removed groups.
+    """What is pending until other groups are available: restarts, and deletions of removed groups.
 
     `started`: the groups that this reconcile restarts.
     """

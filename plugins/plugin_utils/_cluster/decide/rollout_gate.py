@@ -39,7 +39,7 @@ class Gated:
 
 
 def gate(steps: Sequence[Step], inputs: Inputs) -> Gated:
-    """Return what is written now, and what waits for the pods of other groups."""
+    """Return what is written now, and what is pending until the pods of other groups are available."""
     restarts = {step.group or "": step for step in steps if step.restarted_pods}
     order = rollout_order(inputs.cluster, restarts.values())
     states = {state.key: state for state in group_states(inputs.cluster, inputs.live, as_it_is=True)}

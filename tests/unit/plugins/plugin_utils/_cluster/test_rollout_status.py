@@ -121,7 +121,7 @@ def test_a_stalled_rollout(more: dict[str, Any], minutes: int, has_stalled: bool
 
 
 ENDED = {"lastState": {"terminated": {"exitCode": 1, "reason": "Error", "message": "No such\nmetadata store."}}}
-# (pod, what the message says about it)
+# (pod, its part of the message)
 CAUSES = [
     (pod("brokers", 1, "b", "CrashLoopBackOff", container=ENDED),
      "pod druid-c-brokers-1, container druid-c-brokers: CrashLoopBackOff, last exit code 1 (Error): "
@@ -156,7 +156,7 @@ def test_a_change_of_the_spec_restarts_the_time_limit() -> None:
     assert condition(found, "Degraded")["status"] == "False"
 
 
-def test_what_waits_although_all_pods_are_ready() -> None:
+def test_pending_although_all_pods_are_ready() -> None:
     """Pods that have not been available for long enough."""
     pending = Pending(("brokers",), ("StatefulSet druid-c-old",))
     found = condition(reported(rolling.observed(CLUSTER), pending=pending), "Ready")
