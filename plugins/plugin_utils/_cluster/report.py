@@ -65,7 +65,8 @@ def _status(done: Reconciled, plan: Plan, now: datetime, check_mode: bool, maske
     warnings = (tuple(map(masked, texts)) for texts in found)
     removals = tuple(map(str, done.plan.pending_removals))
     pending = Pending(done.plan.pending_restarts, removals, done.plan.restarts)
-    return status(done.cluster, observed, plan.findings, previous, now, done.normalized_in_druid, *warnings, pending=pending)
+    normalized = done.normalized_in_druid
+    return status(done.cluster, observed, plan.findings, previous, now, normalized, *warnings, pending=pending)
 
 
 def _lasting_warnings(plan: Plan) -> tuple[str, ...]:

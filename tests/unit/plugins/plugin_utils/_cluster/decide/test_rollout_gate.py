@@ -146,6 +146,22 @@ def test_a_removed_group_stays_while_the_one_that_replaces_it_is_created() -> No
     assert (found.steps, found.later) == ((created,), (removed,))
 
 
+def test_a_group_of_another_kind_keeps_its_pods_until_they_are_replaced() -> None:
+    before, after = rolling.cluster(OLD), rolling.cluster(OLD, {"brokers": {"kind": "Deployment"}})
+    live = rolling.observed(before)
+    key = ("StatefulSet", "druid-c-brokers")
+    former = live.objects[key]  # type: ignore[index]
+    removed = Step("delete", former, "brokers", former)
+    assert gate((*rolling.steps(after, live), removed), inputs(after, live)).later == (removed,)
+    both = rolling.observed(after).with_objects([former])
+    assert gate((removed,), inputs(after, both)).steps == (removed,)
+    starting = rolling.observed(after, brokers=ONE_UNREADY).with_objects([former])
+    assert gate((removed,), inputs(after, starting)).later == (removed,)
+    stopped = {**former, "spec": {**former["spec"], "replicas": 0}}
+    idle = Step("delete", stopped, "brokers", stopped)
+    assert gate((idle,), inputs(after, starting)).steps == (idle,)
+
+
 states = st.fixed_dictionaries({}, optional={key: st.sampled_from([ONE_UNREADY, NONE_READY, ROLLING]) for key in ORDER})
 
 
