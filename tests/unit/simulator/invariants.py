@@ -60,6 +60,7 @@ class Observer:
             version = world.store.version
             report = self.subject.run(self.by)
             self._one_group_restarts(workloads)
+            self.all_pods_are_addressable()
             world.settle()
             self._no_claim_is_lost(claims, "a reconcile")
             if world.store.version == version:
