@@ -8,7 +8,7 @@ A removed group may be one of the others under its earlier name, and a group can
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import GroupState
@@ -20,12 +20,18 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 
 
 def pending_removals(
-    steps: Sequence[Step], cluster: Cluster, states: Mapping[str, GroupState], is_rolling: bool
+    steps: Sequence[Step],
+    cluster: Cluster,
+    states: Mapping[str, GroupState],
+    created: Collection[str | None],
+    is_rolling: bool,
 ) -> frozenset[ObjectKey]:
-    """Return the objects whose removal is pending; `is_rolling`: groups restart now or later."""
+    """Return the objects whose removal is pending.
+
+    `created`: the groups whose workload is created; `is_rolling`: groups restart now or later.
+    """
     if cluster.annotations.get(names.REMOVE_IMMEDIATELY_ANNOTATION) == "true":
         return frozenset()
-    created = {step.group for step in steps if step.operation == "create" and step.key.kind in WORKLOADS}
     is_changing = is_rolling or bool(created) or not all(state.is_complete for state in states.values())
     of_groups = _of_removed_groups(steps) if is_changing else ()
     replaced = (step for step in steps if step.group in states and step.operation == "delete" and _runs(step))

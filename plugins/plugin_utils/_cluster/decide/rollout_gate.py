@@ -44,10 +44,11 @@ def gate(steps: Sequence[Step], inputs: Inputs) -> Gated:
     restarts = {step.group or "": step for step in steps if step.restarted_pods}
     order = rollout_order(inputs.cluster, restarts.values())
     states = {state.key: state for state in group_states(inputs.cluster, inputs.live, as_it_is=True)}
+    created = {step.group for step in steps if step.operation == "create" and step.key.kind in WORKLOADS}
     rolls = bool(inputs.cluster.spec.get("rollingDeploy"))
-    allowed = _allowed(order.groups, restarts, states) if rolls else restarts.keys()
+    allowed = _allowed(order.groups, restarts, states, created) if rolls else restarts.keys()
     held = frozenset(step.key for step in steps if _is_held(step, restarts.keys() - allowed))
-    removals = pending_removals(steps, inputs.cluster, states, bool(restarts))
+    removals = pending_removals(steps, inputs.cluster, states, created, bool(restarts))
     position = {key: number for number, key in enumerate(order.groups)}
     later = [step for step in steps if step.key in held | removals]
     return Gated(
@@ -57,13 +58,18 @@ def gate(steps: Sequence[Step], inputs: Inputs) -> Gated:
     )
 
 
-def _allowed(order: Sequence[str], restarts: Collection[str], states: Mapping[str, GroupState]) -> Collection[str]:
-    """Return the groups that may restart now.
+def _allowed(
+    order: Sequence[str],
+    restarts: Collection[str],
+    states: Mapping[str, GroupState],
+    created: Collection[str | None],
+) -> Collection[str]:
+    """Return the groups that may restart now; `created` are those whose workload is missing.
 
     While all groups are available, that is the first one in order. Otherwise only a group that is not: a change in the
     middle of its own rollout, or a repair.
     """
-    unavailable = [key for key in order if not states[key].is_complete]
+    unavailable = [key for key in order if not states[key].is_complete or key in created]
     if not unavailable:
         return [key for key in order if key in restarts][:1]
     broken = {key for key in unavailable if states[key].is_broken}

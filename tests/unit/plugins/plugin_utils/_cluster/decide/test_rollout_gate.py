@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout_gate import Gated, gate
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
@@ -108,8 +108,16 @@ def test_only_what_belongs_to_the_new_pods_waits() -> None:
 
 def test_a_missing_object_of_a_waiting_group_is_created() -> None:
     live = rolling.observed(rolling.cluster(OLD))
-    found = gated(UPGRADED, live.without([("ConfigMap", "druid-c-brokers-config")]))  # type: ignore[list-item]
+    found = gated(UPGRADED, live.without([ObjectKey("ConfigMap", "druid-c-brokers-config")]))
     assert [step.operation for step in found.steps if step.group == "brokers"] == ["create"]
+
+
+def test_no_group_restarts_while_another_one_is_missing() -> None:
+    live = rolling.observed(rolling.cluster(OLD)).without([ObjectKey("StatefulSet", "druid-c-coordinators")])
+    found = gated(UPGRADED, live)
+    assert restarts(found.steps) == []
+    assert restarts(found.later) == ["historicals", "middlemanagers", "brokers"]
+    assert [step.operation for step in found.steps if step.key.kind == "StatefulSet"] == ["create"]
 
 
 def removal(name: str = "old", replicas: int = 2) -> Step:
@@ -149,8 +157,7 @@ def test_a_removed_group_stays_while_the_one_that_replaces_it_is_created() -> No
 def test_a_group_of_another_kind_keeps_its_pods_until_they_are_replaced() -> None:
     before, after = rolling.cluster(OLD), rolling.cluster(OLD, {"brokers": {"kind": "Deployment"}})
     live = rolling.observed(before)
-    key = ("StatefulSet", "druid-c-brokers")
-    former = live.objects[key]  # type: ignore[index]
+    former = live.objects[ObjectKey("StatefulSet", "druid-c-brokers")]
     removed = Step("delete", former, "brokers", former)
     assert gate((*rolling.steps(after, live), removed), inputs(after, live)).later == (removed,)
     both = rolling.observed(after).with_objects([former])
