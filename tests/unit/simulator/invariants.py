@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan_output import lines
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, is_terminating
@@ -60,7 +61,7 @@ class Observer:
             version = world.store.version
             report = self.subject.run(self.by)
             self._one_group_restarts(workloads)
-            self.all_pods_are_addressable()
+            self._specified_pods_are_addressable()
             world.settle()
             self._no_claim_is_lost(claims, "a reconcile")
             if world.store.version == version:
@@ -135,10 +136,20 @@ class Observer:
                 assert not report.problems, f"{by}: {_describe(report)}"
                 assert report.is_final, f"{by}: {report.status}"
 
+    def _specified_pods_are_addressable(self) -> None:
+        """Assert the same for the pods of all groups that the cluster has now."""
+        groups = self.subject.cluster.groups if self.subject.cluster else ()
+        labels = {workload_name(key) for key in groups}
+        pods = self.subject.world.store.of_kind("Pod")
+        self._are_addressable(pod for pod in pods if pod["metadata"]["labels"].get(names.GROUP_LABEL) in labels)
+
     def all_pods_are_addressable(self) -> None:
         """Assert that each pod has the name in DNS that it had when it was created."""
+        self._are_addressable(self.subject.world.store.of_kind("Pod"))
+
+    def _are_addressable(self, pods: Iterable[Manifest]) -> None:
         store = self.subject.world.store
-        for pod in store.of_kind("Pod"):
+        for pod in pods:
             subdomain = pod["spec"].get("subdomain")
             is_deleted = is_terminating(pod) or pod["metadata"]["uid"] in self.subject.deleted_pods
             if subdomain and not is_deleted:
