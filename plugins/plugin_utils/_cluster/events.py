@@ -22,6 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status imp
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import degraded
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
@@ -80,6 +81,19 @@ def problem_texts(results: Iterable[StepResult], findings: Iterable[Finding]) ->
         *(EventText("Warning", _REASONS[each.step.operation][1], each.error or "") for each in failed),
         *(EventText("Warning", each.reason, each.message) for each in problems),
     )
+
+
+def rollout_texts(change: StatusChange) -> Iterator[EventText]:
+    """Yield an event for the end of a group's rollout, for the start of one, and for a stalled one."""
+    before, after = (each.get("rollout") or {} for each in (change.before, change.after))
+    if before and before.get("group") != after.get("group"):
+        yield EventText("Normal", reasons.ROLLOUT_COMPLETED, f"Rollout of group {before.get('group')} is completed.")
+    if after and before.get("group") != after.get("group"):
+        pods = f"{after['pods']} pod{'' if after['pods'] == 1 else 's'}"
+        yield EventText("Normal", reasons.ROLLOUT_STARTED, f"Rollout of group {after['group']} ({pods}) has started.")
+    stall = degraded(change.after)
+    if stall and stall[0] == reasons.ROLLOUT_STALLED and (degraded(change.before) or ("",))[0] != stall[0]:
+        yield EventText("Warning", *stall)
 
 
 def warning_texts(warnings: Iterable[str]) -> tuple[EventText, ...]:

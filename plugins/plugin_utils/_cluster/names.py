@@ -25,6 +25,15 @@ FINALIZER = "deletepvc.finalizers.druid.apache.org"
 TAKE_OVER_ANNOTATION = "druid.apache.org/take-over"
 RESOURCE_HASH_ANNOTATION = "druidOpResourceHash"
 SECRET_HASH_ANNOTATION = "druid.apache.org/secret-hash"
+# On a resource: removed groups are deleted although the others are not available yet.
+REMOVE_IMMEDIATELY_ANNOTATION = "druid.apache.org/remove-immediately"
+# On a resource, a time: all groups restart, one after the other. On a pod template, it causes the restart. With the
+# prefix and the key of a group, only that group restarts.
+RESTARTED_AT_ANNOTATION = "druid.apache.org/restarted-at"
+GROUP_RESTARTED_AT_PREFIX = "restarted-at.druid.apache.org/"
+# On a pod template, the first Service of a group that had another one: without a new revision, its pods would keep the
+# subdomain of the earlier one.
+SUBDOMAIN_ANNOTATION = "druid.apache.org/subdomain"
 # On the workload of a stopped group: the number of pods that it had before.
 REPLICAS_BEFORE_STOP_ANNOTATION = "druid.apache.org/replicas-before-stop"
 # On a resource that is being deleted, its uid: its PVCs are deleted even if no other object is left.

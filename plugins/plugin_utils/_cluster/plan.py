@@ -115,6 +115,15 @@ class Step:
         return bool(self.live["spec"]["template"] != self.after["spec"]["template"])
 
     @property
+    def restarted_pods(self) -> int:
+        """The number of running pods that the controller replaces because of the step, without those of a partition."""
+        if not self.restarts_pods or self.waits_for_deletion:
+            return 0
+        before, after = ((live or {})["spec"].get("replicas", 1) for live in (self.live, self.after))
+        partition = (self.update_strategy.get("rollingUpdate") or {}).get("partition") or 0
+        return int(max(0, min(before, after) - partition))
+
+    @property
     def update_strategy(self) -> Mapping[str, Any]:
         """The update strategy of the StatefulSet after the step; empty for any other object."""
         return (self.after or {}).get("spec", {}).get("updateStrategy") or {}
@@ -137,11 +146,13 @@ def noop(step: Step) -> None:
 class Plan(plan.Plan[Step]):
     """The plan of a cluster; `in_druid` are the changes in Druid, which follow the writes in Kubernetes.
 
+    `later` are the steps of later reconciles, which wait for the pods of other groups, in the order of the restarts.
     `warnings` are about the spec and the live state, `rollout_warnings` about the steps.
     """
 
     in_druid: tuple[DruidChange, ...] = ()
     rollout_warnings: tuple[str, ...] = ()
+    later: tuple[Step, ...] = ()
 
     @property
     def changes(self) -> bool:
@@ -154,11 +165,29 @@ class Plan(plan.Plan[Step]):
     @property
     def is_destructive(self) -> bool:
         """True when a step deletes a PVC, or causes its deletion."""
-        return any(step.is_destructive for step in self.steps)
+        return any(step.is_destructive for step in (*self.steps, *self.later))
+
+    @property
+    def restarts(self) -> tuple[str, ...]:
+        """The keys of the groups that this reconcile restarts."""
+        return tuple(step.group or "" for step in self.steps if step.restarted_pods)
+
+    @property
+    def pending_restarts(self) -> tuple[str, ...]:
+        """The keys of the groups that restart in later reconciles, in order."""
+        return tuple(step.group or "" for step in self.later if step.restarted_pods)
+
+    @property
+    def pending_removals(self) -> tuple[ObjectKey, ...]:
+        """The workloads of removed groups that are deleted in later reconciles."""
+        return tuple(step.key for step in self.later if step.removes_group and step.key.kind in WORKLOADS)
 
     def paused(self, pause: Finding) -> Self:
-        """Return the plan of a paused cluster."""
-        return replace(super().paused(pause), in_druid=())
+        """Return the plan of a paused cluster: everything is pending."""
+        waiting = {step.key for step in self.later}
+        now = (step for step in self.steps if step.key not in waiting)
+        whole = replace(self, steps=(*now, *self.later), later=())
+        return replace(super(Plan, whole).paused(pause), in_druid=())
 
     def following(self, earlier: Self) -> Self:
         """Return the plan of a later reconcile with the steps of the earlier one before its own."""

@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import yaml
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import upper_levels
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.restart_causes import restart_causes
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
@@ -26,6 +28,7 @@ _REMARKS = {"patch": " (finalizer)", "recreate": " (immutable field; pods keep r
 def lines(plan: Plan) -> list[str]:
     """Return the plan as lines: each step, the restarts in order, the effects, the changes in Druid, the problems."""
     steps = [f"{_line(step)}{DESTRUCTIVE if step.is_destructive else ''}" for step in plan.steps]
+    steps += [f"later: {_line(step)}{DESTRUCTIVE if step.is_destructive else ''}" for step in plan.later]
     findings = [f"blocked: {finding.message}" for finding in plan.findings if finding.is_problem]
     in_druid = [f"{step.title} in Druid" for step in plan.in_druid]
     return [*steps, *_consequences(plan), *in_druid, *findings]
@@ -33,7 +36,8 @@ def lines(plan: Plan) -> list[str]:
 
 def _consequences(plan: Plan) -> list[str]:
     warnings = [f"warning: {text}" for text in plan.rollout_warnings]
-    return [*restart_lines(plan.steps), *effect_lines(plan.steps), *warnings]
+    steps = (*plan.steps, *plan.later)
+    return [*restart_lines(steps), *effect_lines(steps), *warnings]
 
 
 def _line(step: Step) -> str:
@@ -47,29 +51,33 @@ def effect_lines(steps: Iterable[Step]) -> list[str]:
 
 
 def restart_lines(steps: Iterable[Step]) -> list[str]:
-    """Return a numbered line per workload whose pods will be replaced, in rollout order.
+    """Return a numbered line per workload whose pods will be replaced, in the order of the restarts.
 
     Then a line per workload whose pods are replaced only when they are deleted (OnDelete).
     """
-    replaced = [step for step in steps if step.restarts_pods and _pods(step)]
-    by_themselves = [step for step in replaced if not step.waits_for_deletion]
-    by_hand = [step for step in replaced if step.waits_for_deletion]
+    written = list(steps)
+    by_themselves = [step for step in written if step.restarted_pods]
+    by_hand = [step for step in written if step.restarts_pods and step.waits_for_deletion and _replicas(step)]
+    causes = restart_causes(written)
     return [
-        *(f"restart {number}: {_restart(step)}" for number, step in enumerate(by_themselves, 1)),
-        *(f"no restart until the pods are deleted (OnDelete): {_restart(step)}" for step in by_hand),
+        *(
+            f"restart {number}: {_restart(step, step.restarted_pods)}{_because(causes.get(step.key))}"
+            for number, step in enumerate(by_themselves, 1)
+        ),
+        *(f"no restart until the pods are deleted (OnDelete): {_restart(step, _replicas(step))}" for step in by_hand),
     ]
 
 
-def _restart(step: Step) -> str:
-    pods = _pods(step)
+def _restart(step: Step, pods: int) -> str:
     return f"group {step.group} ({step.key}), {pods} pod{'' if pods == 1 else 's'}"
 
 
-def _pods(step: Step) -> int:
-    """Return the number of pods that are replaced, without those that a partition excludes."""
-    before, after = ((live or {})["spec"].get("replicas", 1) for live in (step.live, step.after))
-    partition = (step.update_strategy.get("rollingUpdate") or {}).get("partition", 0)
-    return int(max(0, min(before, after) - partition))
+def _because(causes: Sequence[str] | None) -> str:
+    return f": {join_limited(causes)}" if causes else ""
+
+
+def _replicas(step: Step) -> int:
+    return int(min((live or {})["spec"].get("replicas", 1) for live in (step.live, step.after)))
 
 
 def flags(plan: Plan) -> dict[str, bool]:
@@ -81,12 +89,13 @@ def diff(plan: Plan) -> list[dict[str, Any]]:
     """Return the diff for Ansible's callbacks: per object, then restarts and effects, then per change in Druid."""
     consequences = _consequences(plan)
     prepared = [{"prepared": "\n".join(consequences) + "\n"}] if consequences else []
-    return [*map(_entry, plan.steps), *prepared, *map(_entry_in_druid, plan.in_druid)]
+    written = (*map(_entry, plan.steps), *(_entry(step, " (later)") for step in plan.later))
+    return [*written, *prepared, *map(_entry_in_druid, plan.in_druid)]
 
 
-def _entry(step: Step) -> dict[str, Any]:
+def _entry(step: Step, remark: str = "") -> dict[str, Any]:
     before, after = masked_pair(_essence(step.live), _essence(_after(step)))
-    where = f"{step.key.kind} {step.manifest['metadata']['namespace']}/{step.key.name}"
+    where = f"{step.key.kind} {step.manifest['metadata']['namespace']}/{step.key.name}{remark}"
     return {
         "before_header": f"{where}{'' if step.live else ' (absent)'}",
         "after_header": f"{where}{'' if _after(step) else ' (absent)'}",

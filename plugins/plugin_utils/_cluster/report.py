@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import Pending
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_settled, status
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
@@ -62,7 +63,10 @@ def _status(done: Reconciled, plan: Plan, now: datetime, check_mode: bool, maske
     previous = done.resource.get("status") or {}
     found = ((), ()) if is_terminating(done.resource) else (_lasting_warnings(plan), plan.rollout_warnings)
     warnings = (tuple(map(masked, texts)) for texts in found)
-    return status(done.cluster, observed, plan.findings, previous, now, done.normalized_in_druid, *warnings)
+    removals = tuple(map(str, done.plan.pending_removals))
+    pending = Pending(done.plan.pending_restarts, removals, done.plan.restarts)
+    normalized = done.normalized_in_druid
+    return status(done.cluster, observed, plan.findings, previous, now, normalized, *warnings, pending=pending)
 
 
 def _lasting_warnings(plan: Plan) -> tuple[str, ...]:
@@ -108,6 +112,7 @@ def _events(done: Reconciled, completed: Completed[Plan], change: StatusChange) 
     yield from events.in_druid_texts(completed.plan.in_druid)
     if not is_terminating(done.resource):
         yield from events.new_warnings(change, completed.plan)
+        yield from events.rollout_texts(change)
     if change.has_new_problems:
         yield from events.problem_texts(done.results, completed.plan.findings)
 

@@ -73,7 +73,7 @@ class Cluster:
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
-        """The groups in rollout order; within a node type by key."""
+        """The groups in the order of an upgrade; within a node type by key."""
         nodes = self.spec.get("nodes") or {}
         return tuple(sorted((Group(key, node, self) for key, node in nodes.items()), key=_rollout_position))
 
@@ -231,5 +231,6 @@ def _reference(namespace: str, entry: Mapping[str, Any]) -> ReferenceKey:
 
 
 def _rollout_position(group: Group) -> tuple[int, str]:
-    known = group.node_type in ROLLOUT_ORDER
-    return (ROLLOUT_ORDER.index(group.node_type) if known else len(ROLLOUT_ORDER), group.key)
+    order = tuple(dict.fromkeys((*(group.cluster.spec.get("rolloutOrder") or ()), *ROLLOUT_ORDER)))
+    known = group.node_type in order
+    return (order.index(group.node_type) if known else len(order), group.key)

@@ -9,9 +9,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import image
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import blocked_groups
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import GroupState, group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import (
+    NOTHING_PENDING,
+    Pending,
+    Rollout,
+    current_rollout,
+    stalled,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -60,13 +68,20 @@ def status(
     normalized_in_druid: Mapping[str, str] | None = None,
     warnings: Sequence[str] = (),
     rollout_warnings: Sequence[str] = (),
+    pending: Pending = NOTHING_PENDING,
 ) -> dict[str, Any]:
     """Return the whole status: fields of others stay, ours are computed."""
     states = group_states(cluster, observed, as_it_is=any(finding.reason in PAUSES for finding in findings))
-    changing = _changing_groups(cluster, observed, states, findings)
+    as_they_are = group_states(cluster, observed, as_it_is=True)
+    changing = _changing_groups(as_they_are, states, findings)
+    rollout = current_rollout(cluster, observed, as_they_are, pending, previous, now)
+    stall = stalled(cluster, rollout, as_they_are, now)
     conditions = with_transition_times(
         [
-            *_conditions(cluster, states, changing, findings),
+            _ready(cluster, states, findings, pending),
+            _progressing(changing, findings, rollout, pending),
+            _degraded(states, findings, stall),
+            _paused(findings),
             *_warnings(WARNINGS, reasons.SPEC_WARNING, warnings),
             *_rollout_warnings(rollout_warnings, bool(changing), previous),
         ],
@@ -78,6 +93,7 @@ def status(
         "observedGeneration": cluster.generation or 0,
         "conditions": conditions,
         "nodes": f"{sum(state.ready for state in states)}/{sum(state.desired for state in states)}",
+        "rollout": rollout.document if rollout else None,
         "version": _versions(cluster, observed),
         "reason": _reason(conditions),
         "hiddenWarnings": _hidden((*warnings, *rollout_warnings), conditions, bool(changing), previous),
@@ -97,33 +113,22 @@ def is_settled(conditions: Iterable[Mapping[str, Any]]) -> bool:
 
 
 def _changing_groups(
-    cluster: Cluster, observed: Observed, states: Sequence[GroupState], findings: Sequence[Finding]
+    as_they_are: Sequence[GroupState], states: Sequence[GroupState], findings: Sequence[Finding]
 ) -> list[str]:
     """Return the groups whose pods are being changed; in a blocked group only an earlier reconcile can be the cause."""
     blocked = blocked_groups(finding for finding in findings if finding.is_problem)
-    as_they_are = group_states(cluster, observed, as_it_is=True)
     current = (
         present if blocked & {None, state.key} else state for state, present in zip(states, as_they_are, strict=True)
     )
     return [state.key for state in current if not state.is_settled]
 
 
-def _conditions(
-    cluster: Cluster, states: Sequence[GroupState], changing: Sequence[str], findings: Sequence[Finding]
-) -> list[Condition]:
-    problems = [finding for finding in findings if finding.is_problem]
-    return [
-        _ready(cluster, states, findings, problems),
-        _progressing(changing, findings, problems),
-        _degraded(states, problems),
-        _paused(findings),
-    ]
+def _problems(findings: Iterable[Finding]) -> list[Finding]:
+    return [finding for finding in findings if finding.is_problem]
 
 
-def _ready(
-    cluster: Cluster, states: Sequence[GroupState], findings: Sequence[Finding], problems: Sequence[Finding]
-) -> Condition:
-    if problems:
+def _ready(cluster: Cluster, states: Sequence[GroupState], findings: Sequence[Finding], pending: Pending) -> Condition:
+    if problems := _problems(findings):
         return condition("Ready", False, problems[0].reason, joined_messages(problems))
     deleting = first_finding(findings, reasons.DELETING)
     if deleting is not None:
@@ -134,6 +139,8 @@ def _ready(
     changes = first_finding(findings, reasons.CHANGES_PENDING)
     if changes is not None:
         return condition("Ready", False, changes.reason, changes.message)
+    if pending.restarts or pending.removals:
+        return condition("Ready", False, reasons.ROLLING_OUT, f"{pending} when all pods are available.")
     if cluster.groups and all(group.stopped for group in cluster.groups):
         return condition("Ready", False, reasons.STOPPED, "The cluster is stopped (spec.stopped): it has no pods.")
     pods = sum(state.desired for state in states)
@@ -145,13 +152,16 @@ def _waiting_message(waiting: Sequence[GroupState]) -> str:
     return f"Waiting for {join_limited(map(str, waiting))}{f' ({cause})' if cause else ''}."
 
 
-def _progressing(changing: Sequence[str], findings: Sequence[Finding], problems: Sequence[Finding]) -> Condition:
+def _progressing(
+    changing: Sequence[str], findings: Sequence[Finding], rollout: Rollout | None, pending: Pending
+) -> Condition:
     awaited = first_finding(findings, reasons.WAITING_FOR_DRUID)
-    blocking = first_finding(findings, reasons.CHANGES_PENDING) or next(iter(problems), None)
+    blocking = first_finding(findings, reasons.CHANGES_PENDING) or next(iter(_problems(findings)), None)
     deleting = first_finding(findings, reasons.DELETING)
-    if changing:
-        more = f" {awaited.message}" if awaited else ""
-        message = f"Pods are being changed in {join_limited(changing)}.{more}"
+    if changing or rollout is not None or pending.restarts or pending.removals:
+        what = f"Pods are being changed in {join_limited(changing)}." if changing else ""
+        removals = f"{pending.removals_text} when all pods are available." if pending.removals else ""
+        message = " ".join(filter(None, (what, str(rollout or ""), removals, awaited.message if awaited else "")))
         return condition("Progressing", True, reasons.ROLLING_OUT, message)
     if blocking is not None:
         message = "No pods are being changed. Some may not be up to date."
@@ -163,9 +173,11 @@ def _progressing(changing: Sequence[str], findings: Sequence[Finding], problems:
     return condition("Progressing", False, reasons.UP_TO_DATE, "All pods are up to date.")
 
 
-def _degraded(states: Sequence[GroupState], problems: Sequence[Finding]) -> Condition:
-    if problems:
+def _degraded(states: Sequence[GroupState], findings: Iterable[Finding], stall: str | None) -> Condition:
+    if problems := _problems(findings):
         return degraded_condition((problems[0].reason, joined_messages(problems)))
+    if stall is not None:
+        return degraded_condition((reasons.ROLLOUT_STALLED, stall))
     failures = [text for state in states for text in state.failures]
     return degraded_condition((reasons.PODS_FAILING, join_limited(failures, " | ")) if failures else None)
 
@@ -229,22 +241,13 @@ def _reason(conditions: Iterable[Condition]) -> str | None:
 def _versions(cluster: Cluster, observed: Observed) -> str:
     """Return the versions of the running workloads, which can differ from the spec."""
     workloads = (observed.workload(group) for group in cluster.groups)
-    images = (_image(workload) for workload in workloads if workload is not None)
-    return ", ".join(sorted({_tag(image) for image in images if image}))
+    images = (image.main_image(workload) for workload in workloads if workload is not None)
+    return ", ".join(sorted({_version(each) for each in images if each}))
 
 
-def _image(workload: Manifest) -> str:
-    """Return the image of the main container, which has the name of its workload."""
-    containers = workload["spec"]["template"]["spec"]["containers"]
-    named = (each for each in containers if each["name"] == workload["metadata"]["name"])
-    return str(next(named, containers[0]).get("image") or "")
-
-
-def _tag(image: str) -> str:
+def _version(reference: str) -> str:
     """Return the tag of the image, or else the beginning of the digest."""
-    name, _at, digest = image.partition("@")
-    tag = name.rpartition("/")[2].partition(":")[2]
-    return tag or digest.partition(":")[2][:12] or "latest"
+    return image.tag(reference) or image.digest(reference)[:12] or "latest"
 
 
 def _go_fields(

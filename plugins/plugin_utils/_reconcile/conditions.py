@@ -83,8 +83,13 @@ SHARE_OF_AGE = 10
 
 def backoff_since(text: str, now: datetime) -> int:
     """Return the seconds to wait, given the transition time of a condition."""
-    age = max(0, int((now - _moment(text, now)).total_seconds()))
+    age = int(seconds_since(text, now))
     return min(max(MIN_BACKOFF_SECONDS, age // SHARE_OF_AGE), MAX_BACKOFF_SECONDS)
+
+
+def seconds_since(text: str, now: datetime) -> float:
+    """Return the seconds since a time; 0 if it is in the future or not a valid timestamp."""
+    return max(0, (now - _moment(text, now)).total_seconds())
 
 
 def _moment(text: str, now: datetime) -> datetime:

@@ -33,6 +33,7 @@ ALL_PODS_READY = "AllPodsReady"
 PODS_NOT_READY = "PodsNotReady"
 STOPPED = "Stopped"
 ROLLING_OUT = "RollingOut"
+ROLLOUT_STALLED = "RolloutStalled"
 NOT_PAUSED = "NotPaused"
 WAITING_FOR_DRUID = "WaitingForDruid"
 PODS_FAILING = "PodsFailing"
@@ -85,6 +86,7 @@ OF_DRUID = _SHARED | {
     PODS_NOT_READY,
     STOPPED,
     ROLLING_OUT,
+    ROLLOUT_STALLED,
     NOT_PAUSED,
     WAITING_FOR_DRUID,
     PODS_FAILING,
@@ -127,6 +129,8 @@ UPDATE_FAILED = "DruidOperatorUpdateFail"
 DELETE_SUCCEEDED = "DruidOperatorDeleteSuccess"
 DELETE_FAILED = "DruidOperatorDeleteFail"
 PVCS_RETAINED = "PVCsRetained"
+ROLLOUT_STARTED = "RolloutStarted"
+ROLLOUT_COMPLETED = "RolloutCompleted"
 SUPERVISOR_UPDATED = "SupervisorUpdated"
 DATASOURCE_CONFIG_UPDATED = "DatasourceConfigUpdated"
 OFFSETS_RESET = "OffsetsReset"
@@ -146,6 +150,8 @@ EVENTS_OF_DRUID = frozenset(
         DELETE_SUCCEEDED,
         DELETE_FAILED,
         PVCS_RETAINED,
+        ROLLOUT_STARTED,
+        ROLLOUT_COMPLETED,
         SPEC_WARNING,
         ROLLOUT_WARNING,
         FINALIZER_REMOVED,

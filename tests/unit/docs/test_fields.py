@@ -19,12 +19,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dyn
     SpecifiedConfigs,
     specified,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.failing_pods import failing_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout_gate import Gated, gate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import deletes_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, cluster_references
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.validate import validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import secrets_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import pause_finding
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
 
 ROOT = Path(__file__).resolve().parents[3]
 # Accepted because a resource of the Go operator may have them; what becomes of them comes with later versions.
@@ -32,9 +35,7 @@ USED_LATER = {
     "spec": {
         "deleteOrphanPvc",
         "disablePVCAnnotationUpdate",
-        "forceDeleteStsPodOnError",
         "middleManagerDrainStrategy",
-        "rollingDeploy",
         "scalePvcSts",
     },
     "node": set[str](),
@@ -105,6 +106,7 @@ def asked() -> dict[str, set[str]]:
     assert (pause_finding(cluster.annotations, cluster.spec), cluster_references(resource)) == (None, ())
     assert (specified(cluster), secrets_of(cluster)) == (SpecifiedConfigs(), ())
     assert deletes_claims(spec)
+    assert (failing_pods(inputs(cluster)), gate((), inputs(cluster))) == ((), Gated(()))
     assert render(cluster).groups.keys() == nodes.keys()
     return {"spec": spec.names, "node": set.union(*(each.names for each in nodes.values()))}
 

@@ -38,6 +38,7 @@ CLUSTER_FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "stopped": st.booleans(),
     "keeps_pvcs": st.booleans(),
     "image": st.sampled_from((OLD_IMAGE, NEW_IMAGE)),
+    "rolls": st.booleans(),
 }
 
 # An autoscaler stops pods at any time, also without a reconcile.

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan_output import lines
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.tests.simulator.specification import NAMESPACE, workload_name
 from ansible_collections.druidops.druid.tests.simulator.store import Manifest, matches
-from ansible_collections.druidops.druid.tests.unit.simulator.actions import Converge, Event
+from ansible_collections.druidops.druid.tests.unit.simulator.actions import Converge, Event, Run
 from ansible_collections.druidops.druid.tests.unit.simulator.subject import By, Subject
 
 CLAIM = "PersistentVolumeClaim"
@@ -44,9 +45,11 @@ class Observer:
         if isinstance(action, Converge):
             self.converge()
             return
-        claims, status = self.claims(), self._status()
+        claims, status, workloads = self.claims(), self._status(), self._workloads()
         action.act(self.subject)
         self._no_claim_is_lost(claims, str(action))
+        if isinstance(action, Run):
+            self._one_group_restarts(workloads)
         self._status_is_not_older(status)
 
     def converge(self) -> None:
@@ -54,9 +57,11 @@ class Observer:
         world = self.subject.world
         world.broken_images, world.server.admit = set(), type(world.server).admit
         for _time in range(_MAX_RECONCILES):
-            claims = self.claims()
+            claims, workloads = self.claims(), self._workloads()
             version = world.store.version
             report = self.subject.run(self.by)
+            self._one_group_restarts(workloads)
+            self._specified_pods_are_addressable()
             world.settle()
             self._no_claim_is_lost(claims, "a reconcile")
             if world.store.version == version:
@@ -92,6 +97,24 @@ class Observer:
         live = self.subject.live
         return {"uid": live and live["metadata"]["uid"], **((live or {}).get("status") or {})}
 
+    def _workloads(self) -> dict[str, Manifest]:
+        """Return the workloads of the cluster with pods, by name."""
+        found = [each for kind in WORKLOADS for each in self.subject.world.store.of_kind(kind)]
+        return {each["metadata"]["name"]: each for each in found if each["spec"]["replicas"]}
+
+    def _one_group_restarts(self, before: dict[str, Manifest]) -> None:
+        """Of the groups with ready pods, a reconcile restarts one; and none while pods of another one are not ready."""
+        cluster = self.subject.cluster
+        if cluster is None or not cluster.rolls:
+            return
+        after = self._workloads()
+        restarted = {name for name, live in before.items() if name in after and _restarts(live, after[name])}
+        working = {name for name in restarted if before[name]["status"].get("readyReplicas")}
+        assert len(working) <= 1, f"{sorted(working)} restart at the same time"
+        specified = {workload_name(key) for key in cluster.groups}
+        unready = {name for name, live in before.items() if name in specified and not _is_complete(live)}
+        assert not unready or working <= unready, f"{sorted(working)} restarts while {sorted(unready)} is not ready"
+
     def _no_claim_is_lost(self, before: dict[str, str], cause: str) -> None:
         lost = [name for name, uid in before.items() if self.claims().get(name) != uid]
         unrequested = [name for name in lost if not self.subject.documented.asked_for(name)]
@@ -113,10 +136,20 @@ class Observer:
                 assert not report.problems, f"{by}: {_describe(report)}"
                 assert report.is_final, f"{by}: {report.status}"
 
+    def _specified_pods_are_addressable(self) -> None:
+        """Assert the same for the pods of all groups that the cluster has now."""
+        groups = self.subject.cluster.groups if self.subject.cluster else ()
+        labels = {workload_name(key) for key in groups}
+        pods = self.subject.world.store.of_kind("Pod")
+        self._are_addressable(pod for pod in pods if pod["metadata"]["labels"].get(names.GROUP_LABEL) in labels)
+
     def all_pods_are_addressable(self) -> None:
         """Assert that each pod has the name in DNS that it had when it was created."""
+        self._are_addressable(self.subject.world.store.of_kind("Pod"))
+
+    def _are_addressable(self, pods: Iterable[Manifest]) -> None:
         store = self.subject.world.store
-        for pod in store.of_kind("Pod"):
+        for pod in pods:
             subdomain = pod["spec"].get("subdomain")
             is_deleted = is_terminating(pod) or pod["metadata"]["uid"] in self.subject.deleted_pods
             if subdomain and not is_deleted:
@@ -175,8 +208,22 @@ def _texts(report: Report[Plan]) -> Iterator[str]:
     yield from report.warnings
 
 
+def _restarts(before: Manifest, after: Manifest) -> bool:
+    """True if the pods of a workload are replaced: at least one of them, by the controller."""
+    partition = (after["spec"].get("updateStrategy") or {}).get("rollingUpdate", {}).get("partition", 0)
+    is_changed = before["spec"]["template"] != after["spec"]["template"]
+    return is_changed and min(before["spec"]["replicas"], after["spec"]["replicas"]) > partition
+
+
+def _is_complete(live: Manifest) -> bool:
+    status, replicas = live["status"], live["spec"]["replicas"]
+    return bool(status["observedGeneration"] == live["metadata"]["generation"] and status["readyReplicas"] == replicas)
+
+
 def planned_deletions(report: Report[Plan], claims: Iterable[str]) -> set[str]:
     """Return the PVCs that the plan names as deleted."""
-    named = {step.key.name for step in report.plan.steps if step.key.kind == CLAIM and step.operation == "delete"}
-    deletions = [text.split() for text in lines(report.plan) if text.startswith("delete ")]
+    steps = (*report.plan.steps, *report.plan.later)
+    named = {step.key.name for step in steps if step.key.kind == CLAIM and step.operation == "delete"}
+    planned = (text.removeprefix("later: ") for text in lines(report.plan))
+    deletions = [text.split() for text in planned if text.startswith("delete ")]
     return named | {name for name in claims for words in deletions if name in words}

@@ -21,6 +21,7 @@ from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
     Prune,
     Rename,
     Run,
+    Specify,
 )
 from ansible_collections.druidops.druid.tests.unit.simulator.invariants import Observer
 from ansible_collections.druidops.druid.tests.unit.simulator.subject import By
@@ -116,9 +117,9 @@ HISTORIES: dict[str, tuple[Cluster, list[Event]]] = {
     "a slow reconcile of an earlier spec without the group": (
         DELETES,
         [
-            Rename("brokers", "historicals-hot"),
+            Rename("brokers"),
             Converge(),
-            Rename("historicals-hot", "brokers"),
+            Specify(DELETES),
             Converge(),
             Outdated(1),
         ],

@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan_output import lines
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.tests.simulator.specification import NEW_IMAGE, Cluster, Group
-from ansible_collections.druidops.druid.tests.unit.simulator.actions import Action, Create, Edit, Rename, Run
+from ansible_collections.druidops.druid.tests.unit.simulator.actions import Action, Create, Edit, Run
 from ansible_collections.druidops.druid.tests.unit.simulator.invariants import Observer
 
 DELETES = Cluster({"brokers": Group(when_deleted="Delete"), "historicals": Group()})
@@ -32,30 +32,24 @@ def message_of(observer: Observer, kind: str) -> str | None:
     return next((each["message"] for each in live["status"]["conditions"] if each["type"] == kind), None)
 
 
-@pytest.mark.parametrize(
-    ("action", "words"),
-    [
-        (
-            Edit("image", NEW_IMAGE),
-            "the groups historicals, brokers restart at the same time: rollingDeploy has no effect",
-        ),
-        (Rename("brokers", "brokers-hot"), "StatefulSet druid-c-brokers is deleted without waiting for the pods"),
-    ],
-    ids=str,
-)
-def test_a_step_that_makes_druid_unavailable(action: Action, words: str) -> None:
+# A tag that is not a version.
+LATEST = Edit("image", "apache/druid:latest")
+UNKNOWN = "the tag of image apache/druid:latest is not a version"
+
+
+def test_an_unknown_version_is_reported_before_the_rollout_and_with_it() -> None:
     observer = Observer("operator")
     observer.act(Create(Cluster(rolls=True)))
     observer.converge()
-    observer.act(action)
+    observer.act(LATEST)
     planned = observer.subject.run("playbook", check_mode=True)
     assert planned is not None
-    assert [text for text in lines(planned.plan) if text.startswith("warning: ") and words in text]
-    assert [text for text in planned.warnings if words in text]
+    assert [text for text in lines(planned.plan) if text.startswith("warning: ") and UNKNOWN in text]
+    assert [text for text in planned.warnings if UNKNOWN in text]
     assert warned(observer) == {}
     observer.act(Run("operator"))
     [message] = warned(observer, reasons.ROLLOUT_WARNING)
-    assert words in message
+    assert UNKNOWN in message
     assert message_of(observer, "RolloutWarnings") == message
 
 
@@ -63,23 +57,30 @@ def test_a_retained_service_is_reported_once_and_as_long_as_it_stays() -> None:
     observer = Observer("operator")
     observer.act(Create(Cluster()))
     observer.converge()
+    before = {pod["metadata"]["uid"] for pod in observer.subject.world.store.of_kind("Pod")}
     observer.act(Edit("service", "%s-b", "brokers"))
-    observer.converge()
-    assert "Service druid-c-brokers was removed from the spec, but is retained" in str(message_of(observer, "Warnings"))
-    observer.act(Edit("image", NEW_IMAGE))
+    for _time in range(2):
+        observer.act(Run("operator"))
+        assert "Service druid-c-brokers was removed from the spec, but is retained" in str(
+            message_of(observer, "Warnings")
+        )
     observer.converge()
     assert message_of(observer, "Warnings") is None
+    pods = observer.subject.world.store.of_kind("Pod")
+    assert {pod["spec"]["subdomain"] for pod in pods} == {"druid-c-brokers-b", "druid-c-historicals"}
+    # only the pods of the group have restarted
+    assert len(before & {pod["metadata"]["uid"] for pod in pods}) == 2
     assert list(warned(observer, reasons.SPEC_WARNING).values()) == [1]
 
 
 def test_the_warning_lasts_as_long_as_pods_are_being_changed() -> None:
     observer = Observer("operator")
-    observer.act(Create(Cluster()))
+    observer.act(Create(Cluster(rolls=True)))
     observer.converge()
-    observer.act(Rename("brokers", "brokers-hot"))
+    observer.act(LATEST)
     for _time in range(3):
         observer.act(Run("operator"))
-        assert "druid-c-brokers is deleted without waiting" in str(message_of(observer, "RolloutWarnings"))
+        assert UNKNOWN in str(message_of(observer, "RolloutWarnings"))
     assert list(warned(observer).values()) == [1]
     observer.converge()
     assert message_of(observer, "RolloutWarnings") is None
@@ -88,19 +89,24 @@ def test_the_warning_lasts_as_long_as_pods_are_being_changed() -> None:
 
 def test_a_paused_cluster_has_the_warning_of_what_is_pending() -> None:
     observer = Observer("operator")
-    observer.act(Create(Cluster()))
+    observer.act(Create(Cluster(rolls=True)))
     observer.converge()
     observer.act(Edit("paused", True))
-    observer.act(Rename("brokers", "brokers-hot"))
+    observer.act(LATEST)
     for _time in range(3):
         observer.act(Run("operator"))
-        assert "druid-c-brokers is deleted without waiting" in str(message_of(observer, "RolloutWarnings"))
+        assert UNKNOWN in str(message_of(observer, "RolloutWarnings"))
     assert list(warned(observer, reasons.ROLLOUT_WARNING).values()) == [1]
 
 
 @pytest.mark.parametrize(
     ("rolls", "action"),
-    [(False, Edit("image", NEW_IMAGE)), (True, Edit("replicas", 3, "brokers")), (True, Edit("replicas", 1, "brokers"))],
+    [
+        (False, LATEST),
+        (True, Edit("image", NEW_IMAGE)),
+        (True, Edit("replicas", 3, "brokers")),
+        (True, Edit("replicas", 1, "brokers")),
+    ],
 )
 def test_a_change_without_that_has_no_warning(rolls: bool, action: Action) -> None:
     observer = Observer("operator")

@@ -18,6 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cla
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.collisions import name_collisions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.deferred_removals import deferred_removals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft, Policy
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.failing_pods import failing_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_operator_conflict import (
     go_operator_conflict,
 )
@@ -136,7 +137,7 @@ def _first_need(inputs: Inputs) -> Need | None:
 def _candidates(inputs: Inputs) -> Draft:
     """Return a step for each object that is missing, differs or is not desired any more."""
     changed = confirmed(changed_objects(inputs.cluster, inputs.desired, inputs.live), inputs.verdicts)
-    writes = (*changed, *released_claims(inputs))
+    writes = (*changed, *released_claims(inputs), *failing_pods(inputs))
     live = inputs.live_and_all_claims
     return Draft(inputs, in_order(writes, removed_objects(inputs.cluster, inputs.desired, live)))
 

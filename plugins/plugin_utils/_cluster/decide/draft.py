@@ -12,7 +12,7 @@ from functools import cached_property
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import drop_blocked
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout_warnings import rollout_warnings
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout_gate import gate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
@@ -43,8 +43,9 @@ class Draft:
 
     def plan(self) -> Plan:
         """Return the plan."""
-        inputs, steps = self.inputs, with_effects(self.steps, self.inputs.live_and_all_claims)
-        return Plan(steps, self.findings, inputs.desired.warnings, rollout_warnings=rollout_warnings(steps, inputs))
+        inputs, gated = self.inputs, gate(self.steps, self.inputs)
+        steps, later = (with_effects(each, inputs.live_and_all_claims) for each in (gated.steps, gated.later))
+        return Plan(steps, self.findings, inputs.desired.warnings, rollout_warnings=gated.warnings, later=later)
 
 
 # Findings about the draft, or what is needed to judge it.

@@ -12,7 +12,8 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready
 
 # Waiting reasons of a container that need a change by the user.
 FAILING = frozenset(
@@ -26,6 +27,8 @@ FAILING = frozenset(
         "RunContainerError",
     }
 )
+# The end of a termination message, which can be a whole log.
+MAX_MESSAGE_CHARACTERS = 200
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,8 @@ class GroupState:
     """One group: desired and ready pods, whether all run the current template, and problems of its pods.
 
     `unschedulable` are pods that fit on no node now; `failures` are problems that need a change by the user.
+    `is_available`: the pods have been ready for the time that `minReadySeconds` specifies. `is_updated`: no pod has an
+    old revision. `unready`: the first pod that is not ready, and since when.
     """
 
     key: str
@@ -41,6 +46,9 @@ class GroupState:
     is_settled: bool
     failures: tuple[str, ...] = ()
     unschedulable: tuple[str, ...] = ()
+    is_available: bool = True
+    is_updated: bool = True
+    unready: str = ""
 
     @property
     def cause(self) -> str | None:
@@ -50,6 +58,16 @@ class GroupState:
     @property
     def is_ready(self) -> bool:
         return self.is_settled and self.ready >= self.desired
+
+    @property
+    def is_complete(self) -> bool:
+        """True if the pods of another group may restart."""
+        return self.is_ready and self.is_available
+
+    @property
+    def is_broken(self) -> bool:
+        """True if a change is a repair: Kubernetes reports why a pod cannot run, or no pod is ready."""
+        return self.cause is not None or (self.desired > 0 and not self.ready)
 
     def __str__(self) -> str:
         remark = " (too many)" if self.ready > self.desired else " (rolling out)" if self.ready == self.desired else ""
@@ -73,8 +91,21 @@ def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as
         desired = 0 if as_it_is else group.replicas
         return GroupState(group.key, desired, 0, is_settled=as_it_is, failures=failures, unschedulable=unschedulable)
     desired = workload["spec"].get("replicas", 1) if group.keeps_replicas or as_it_is else group.replicas
-    ready = (workload.get("status") or {}).get("readyReplicas", 0)
-    return GroupState(group.key, desired, ready, _is_settled(workload, desired), failures, unschedulable)
+    status = workload.get("status") or {}
+    ready = status.get("readyReplicas", 0)
+    is_available = not workload["spec"].get("minReadySeconds") or status.get("availableReplicas", 0) >= desired
+    settled = _is_settled(workload, desired)
+    return GroupState(
+        group.key,
+        desired,
+        ready,
+        settled,
+        failures,
+        unschedulable,
+        is_available,
+        _is_updated(workload),
+        next(map(_unready, filter(_is_unready, own)), ""),
+    )
 
 
 def _is_settled(workload: Manifest, desired: int) -> bool:
@@ -93,9 +124,10 @@ def _is_updated(workload: Manifest) -> bool:
     if workload["kind"] == "Deployment":
         return bool(status.get("updatedReplicas", 0) == status.get("replicas", 0))
     # Pods that stay at the old revision as the user requested count as up to date.
-    if strategy.get("type") == "OnDelete" or (strategy.get("rollingUpdate") or {}).get("partition"):
+    if strategy.get("type") == "OnDelete" or status.get("currentRevision") == status.get("updateRevision"):
         return True
-    return bool(status.get("currentRevision") == status.get("updateRevision"))
+    partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
+    return bool(partition and status.get("updatedReplicas", 0) >= workload["spec"].get("replicas", 1) - partition)
 
 
 def _is_of(pod: Manifest, group: Group) -> bool:
@@ -107,6 +139,18 @@ def _name(pod: Manifest) -> str:
     return name
 
 
+def _is_unready(pod: Manifest) -> bool:
+    return not is_ready((pod.get("status") or {}).get("conditions") or ())
+
+
+def _unready(pod: Manifest) -> str:
+    if is_terminating(pod):
+        return f"pod {_name(pod)} has been terminating since {pod['metadata']['deletionTimestamp']}"
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    since = next((each.get("lastTransitionTime") for each in conditions if each["type"] == "Ready"), None)
+    return f"pod {_name(pod)} is not ready{f', since {since}' if since else ''}"
+
+
 def _unplaced(pod: Manifest) -> Iterator[str]:
     """Yield the scheduler's message for an unschedulable pod."""
     for each in (pod.get("status") or {}).get("conditions") or ():
@@ -114,11 +158,26 @@ def _unplaced(pod: Manifest) -> Iterator[str]:
             yield ": ".join((f"pod {_name(pod)}", *filter(None, (each.get("reason"), each.get("message")))))
 
 
+def is_failing(pod: Manifest) -> bool:
+    """True if a container of the pod waits for a reason that needs a change by the user."""
+    return _failing_container(pod) is not None
+
+
 def _failure(pod: Manifest) -> str:
     container = _failing_container(pod) or {}
     waiting = container["state"]["waiting"]
     message = f": {waiting['message']}" if waiting.get("message") else ""
-    return f"pod {_name(pod)}, container {container['name']}: {waiting['reason']}{message}"
+    return f"pod {_name(pod)}, container {container['name']}: {waiting['reason']}{message}{_last_end(container)}"
+
+
+def _last_end(container: Mapping[str, Any]) -> str:
+    """Return how the container ended the last time: its exit code, the reason, and its termination message."""
+    ended = (container.get("lastState") or {}).get("terminated") or {}
+    if not ended:
+        return ""
+    message = " ".join(str(ended.get("message") or "").split())[-MAX_MESSAGE_CHARACTERS:]
+    reason = f" ({ended['reason']})" if ended.get("reason") else ""
+    return f", last exit code {ended.get('exitCode')}{reason}{f': {message}' if message else ''}"
 
 
 def _failing_container(pod: Manifest) -> Mapping[str, Any] | None:

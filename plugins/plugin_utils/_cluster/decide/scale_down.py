@@ -21,9 +21,15 @@ def replicas(workload: Manifest) -> int:
 def pods_above(name: str, ordinal: int, observed: Observed) -> Iterator[int]:
     """Yield the ordinals of the pods of the StatefulSet from `ordinal` on."""
     for pod in observed.of_kind("Pod"):
-        found = re.fullmatch(rf"{re.escape(name)}-([0-9]+)", pod["metadata"]["name"])
-        if found and int(found[1]) >= ordinal:
-            yield int(found[1])
+        found = ordinal_of(pod, name)
+        if found is not None and found >= ordinal:
+            yield found
+
+
+def ordinal_of(pod: Manifest, name: str) -> int | None:
+    """Return the ordinal of a pod of the StatefulSet with this name; None for any other pod."""
+    found = re.fullmatch(rf"{re.escape(name)}-([0-9]{{1,9}})", pod["metadata"]["name"])
+    return int(found[1]) if found else None
 
 
 def template_names(stateful_set: Manifest) -> list[str]:

@@ -37,11 +37,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pre
     selector,
     template_labels,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.restart import (
+    restart_warnings,
+    restarted_at,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.retention_policy import (
     deletion_is_disabled,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.service import named_target_ports, services
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.stateful_set import stateful_set
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.subdomain import subdomain_annotation
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 
 __all__ = ["Desired", "render", "without_duplicates"]
@@ -87,7 +92,13 @@ def render(cluster: Cluster, preserved: Mapping[str, Preserved] = _NOTHING) -> D
 
 def _template(group: Group, preserved: Preserved) -> Manifest:
     live_hash = configuration_hash(group, preserved.configuration_hash)
-    return pod_template(group, template_labels(group, preserved), live_hash, preserved.has_empty_affinity)
+    restarting = {
+        names.RESTARTED_AT_ANNOTATION: restarted_at(group, preserved),
+        names.SUBDOMAIN_ANNOTATION: subdomain_annotation(group, preserved),
+    }
+    annotations = {name: value for name, value in restarting.items() if value is not None}
+    labels = template_labels(group, preserved)
+    return pod_template(group, labels, live_hash, preserved.has_empty_affinity, annotations)
 
 
 def _workload(group: Group, preserved: Preserved, template: Manifest) -> Manifest:
@@ -111,7 +122,7 @@ def _group_objects(group: Group, preserved: Preserved, template: Manifest) -> tu
 
 
 def _warnings(group: Group, preserved: Preserved) -> list[str]:
-    warnings = []
+    warnings = restart_warnings(group)
     if group.keeps_replicas and not group.autoscaled and preserved.replicas == 0:
         warnings.append("replicas is not set, so the group keeps its number of pods, which is 0")
     if names.REPLICAS_BEFORE_STOP_ANNOTATION in group.merged("workloadAnnotations"):

@@ -24,7 +24,7 @@ def deployment(
         template,
         preserved,
         strategy=group.node.get("strategy") or _rolling_update(group),
-        progressDeadlineSeconds=group.node.get("progressDeadlineSeconds"),
+        progressDeadlineSeconds=group.first_present("progressDeadlineSeconds"),
     )
 
 

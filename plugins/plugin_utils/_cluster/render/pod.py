@@ -24,11 +24,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.strategic_
 
 
 def pod_template(
-    group: Group, labels: Mapping[str, str], configuration_hash: str, has_empty_affinity: bool = True
+    group: Group,
+    labels: Mapping[str, str],
+    configuration_hash: str,
+    has_empty_affinity: bool = True,
+    more_annotations: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return the template of the group's pods, with the user's podTemplate merged into it."""
     spec = {**_spec(group, configuration_hash), "affinity": _affinity(group, has_empty_affinity)}
-    template = without_none({"metadata": {"annotations": _annotations(group)}, "spec": spec})
+    template = without_none({"metadata": {"annotations": _annotations(group, more_annotations or {})}, "spec": spec})
     complete = strategic_merge(template, group.node.get("podTemplate") or {})
     # The labels are computed together with the selector.
     metadata, spec = {**complete["metadata"], "labels": labels}, complete["spec"]
@@ -46,11 +50,11 @@ def _old_service_account(spec: Mapping[str, Any]) -> str | None:
     return account
 
 
-def _annotations(group: Group) -> dict[str, str] | None:
+def _annotations(group: Group, more: Mapping[str, str]) -> dict[str, str] | None:
     annotations = dict(group.first_present("podAnnotations") or {})
     if group.cluster.secret_references:
         annotations[names.SECRET_HASH_ANNOTATION] = _secret_hash(group.cluster)
-    return annotations or None
+    return {**annotations, **more} or None
 
 
 def _secret_hash(cluster: Cluster) -> str:

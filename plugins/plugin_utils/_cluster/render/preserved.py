@@ -40,7 +40,9 @@ class Preserved:
     `has_empty_affinity`: its pods have an empty affinity if none is specified, as the Go operator writes it.
     `retains_scaled_pvcs`: its `whenScaled` is not Delete. `ready_replicas`: the number of its replicas if exactly these
     are ready, else None. `sets_when_deleted`: its `whenDeleted` is Delete, set by any client, or is our value.
-    `replicas`: the number of pods of the group, or before its stop.
+    `replicas`: the number of pods of the group, or before its stop. `restarted_at`: the time of the last requested
+    restart. `subdomain`: the Service that resolves the names of its pods; `has_subdomain_annotation`: its template has
+    the annotation with it.
     """
 
     selector: Mapping[str, str] | None = None
@@ -51,6 +53,9 @@ class Preserved:
     ready_replicas: int | None = None
     sets_when_deleted: bool = False
     replicas: int | None = None
+    restarted_at: str | None = None
+    subdomain: str | None = None
+    has_subdomain_annotation: bool = False
 
     @classmethod
     def from_workload(cls, workload: Mapping[str, Any]) -> Preserved:
@@ -59,11 +64,14 @@ class Preserved:
         return cls(
             selector=spec.get("selector", {}).get("matchLabels"),
             template_labels=spec["template"].get("metadata", {}).get("labels"),
-            configuration_hash=_configuration_hash(workload),
+            configuration_hash=configuration_hash_of(workload),
             has_empty_affinity=spec["template"]["spec"].get("affinity") == {},
             retains_scaled_pvcs=not deletes_scaled_pvcs(workload),
             ready_replicas=_ready_replicas(workload),
             sets_when_deleted=_sets_when_deleted(workload),
+            restarted_at=_annotation(spec["template"], names.RESTARTED_AT_ANNOTATION),
+            subdomain=spec.get("serviceName"),
+            has_subdomain_annotation=_annotation(spec["template"], names.SUBDOMAIN_ANNOTATION) is not None,
         )
 
 
@@ -87,6 +95,11 @@ def _sets_when_deleted(workload: Mapping[str, Any]) -> bool:
     return policy.get("whenDeleted") == DELETE or bool(below(owned_fields(dict(workload)), *_WHEN_DELETED))
 
 
+def _annotation(template: Mapping[str, Any], name: str) -> str | None:
+    found: str | None = ((template.get("metadata") or {}).get("annotations") or {}).get(name)
+    return found
+
+
 def _ready_replicas(workload: Mapping[str, Any]) -> int | None:
     status = workload.get("status") or {}
     replicas: int = workload["spec"].get("replicas", 1)
@@ -107,6 +120,9 @@ def from_pod(pod: Mapping[str, Any], unique_name: str) -> Preserved:
         configuration_hash=_hash_in(pod["spec"], unique_name),
         has_empty_affinity=pod["spec"].get("affinity") == {},
         retains_scaled_pvcs=True,
+        restarted_at=_annotation(pod, names.RESTARTED_AT_ANNOTATION),
+        subdomain=pod["spec"].get("subdomain"),
+        has_subdomain_annotation=_annotation(pod, names.SUBDOMAIN_ANNOTATION) is not None,
     )
 
 
@@ -134,7 +150,8 @@ def _recommended(group: Group, preserved: Preserved) -> dict[str, str]:
     return {key: value for key, value in labels.items() if key in preserved.template_labels}
 
 
-def _configuration_hash(workload: Mapping[str, Any]) -> str | None:
+def configuration_hash_of(workload: Mapping[str, Any]) -> str | None:
+    """Return the hash of both ConfigMaps in the pod template of a workload."""
     return _hash_in(workload["spec"]["template"]["spec"], workload["metadata"]["name"])
 
 

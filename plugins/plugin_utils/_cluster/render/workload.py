@@ -29,7 +29,7 @@ def workload(
         # An autoscaler, or another client that scales the group, owns this field.
         "replicas": None if group.keeps_replicas else group.replicas,
         "template": template,
-        "minReadySeconds": group.node.get("minReadySeconds"),
+        "minReadySeconds": group.first_present("minReadySeconds"),
         "revisionHistoryLimit": group.node.get("revisionHistoryLimit"),
         **special,
     }

@@ -48,6 +48,8 @@ def strategy(kind: str, **parameters: int) -> Manifest:
     return {"updateStrategy": {"type": kind, "rollingUpdate": parameters}}
 
 
+# Why the pods restart.
+CAUSE = ": spec.containers[druid-c-brokers].image: apache/druid:37.0.0 -> new"
 PLAN = Plan(
     (
         Step("create", config_map(a="1")),
@@ -71,10 +73,25 @@ def test_lines() -> None:
         "recreate StatefulSet druid-c-brokers (immutable field; pods keep running)",
         "delete ConfigMap n",
         "update Druid c (finalizer)",
-        "restart 1: group b (StatefulSet second), 1 pod",
-        "restart 2: group a (StatefulSet first), 3 pods",
-        "restart 3: group c (StatefulSet third), 1 pod",
+        f"restart 1: group b (StatefulSet second), 1 pod{CAUSE}",
+        f"restart 2: group a (StatefulSet first), 3 pods{CAUSE}",
+        f"restart 3: group c (StatefulSet third), 1 pod{CAUSE}",
         "blocked: It is invalid.",
+    ]
+
+
+def test_steps_that_wait_are_marked_and_their_restarts_follow() -> None:
+    plan = Plan((restart_of("s", "g", 1),), later=(restart_of("t", "h", 2),))
+    assert plan_output.lines(plan) == [
+        "update StatefulSet s",
+        "later: update StatefulSet t",
+        f"restart 1: group g (StatefulSet s), 1 pod{CAUSE}",
+        f"restart 2: group h (StatefulSet t), 2 pods{CAUSE}",
+    ]
+    assert [each.get("before_header") for each in plan_output.diff(plan)] == [
+        "StatefulSet ns/s",
+        "StatefulSet ns/t (later)",
+        None,
     ]
 
 
@@ -84,7 +101,7 @@ IN_DRUID = druid.in_druid({"a": 1, "password": "one"}, {"a": 2, "password": "two
 def test_changes_in_druid_are_listed_after_restarts() -> None:
     plan = Plan((restart_of("s", "g", 1),), (Finding("R", "It is invalid."),), in_druid=(IN_DRUID,))
     assert plan_output.lines(plan)[1:] == [
-        "restart 1: group g (StatefulSet s), 1 pod",
+        f"restart 1: group g (StatefulSet s), 1 pod{CAUSE}",
         "update dynamic configuration of the Coordinator in Druid",
         "blocked: It is invalid.",
     ]
@@ -103,12 +120,15 @@ def test_diff_of_druid_masks_secrets_and_marks_changed_ones() -> None:
 
 # (step, lines about its pods)
 RESTARTS: list[tuple[Step, list[str]]] = [
-    (restart_of("s", "g", 2), ["restart 1: group g (StatefulSet s), 2 pods"]),
+    (restart_of("s", "g", 2), [f"restart 1: group g (StatefulSet s), 2 pods{CAUSE}"]),
     (restart_of("s", "g", 0), []),
     (restart_of("s", "g", 0, 2), []),
     (restart_of("s", "g", 2, 0), []),
-    (restart_of("s", "g", 2, 1), ["restart 1: group g (StatefulSet s), 1 pod"]),
-    (restart_of("s", "g", 3, **strategy("RollingUpdate", partition=1)), ["restart 1: group g (StatefulSet s), 2 pods"]),
+    (restart_of("s", "g", 2, 1), [f"restart 1: group g (StatefulSet s), 1 pod{CAUSE}"]),
+    (
+        restart_of("s", "g", 3, **strategy("RollingUpdate", partition=1)),
+        [f"restart 1: group g (StatefulSet s), 2 pods{CAUSE}"],
+    ),
     (restart_of("s", "g", 3, **strategy("RollingUpdate", partition=3)), []),
     (
         restart_of("s", "g", 3, **strategy("OnDelete")),
@@ -126,8 +146,8 @@ def test_restart_lines(step: Step, lines: list[str]) -> None:
 def test_automatic_restarts_are_numbered() -> None:
     on_delete = restart_of("a", "a", 1, **strategy("OnDelete"))
     assert plan_output.restart_lines([on_delete, restart_of("b", "b", 1), on_delete, restart_of("c", "c", 1)]) == [
-        "restart 1: group b (StatefulSet b), 1 pod",
-        "restart 2: group c (StatefulSet c), 1 pod",
+        f"restart 1: group b (StatefulSet b), 1 pod{CAUSE}",
+        f"restart 2: group c (StatefulSet c), 1 pod{CAUSE}",
         "no restart until the pods are deleted (OnDelete): group a (StatefulSet a), 1 pod",
         "no restart until the pods are deleted (OnDelete): group a (StatefulSet a), 1 pod",
     ]

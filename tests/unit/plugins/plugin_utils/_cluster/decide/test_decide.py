@@ -98,7 +98,8 @@ def test_removed_group_needs_replica_sets_all_pvcs_and_the_latest_resource() -> 
     before, _desired = druid.cluster(nodes=NODES), None
     plan, needs = plan_and_needs(inputs(druid.cluster(nodes={"a": NODES["a"]}), converged(render(before))))
     assert needs == [List("ReplicaSet", "druid_cr=c"), List(CLAIM), GetResource()]
-    assert {(step.operation, step.group) for step in plan.steps} == {("delete", None)}
+    assert {(step.operation, step.group) for step in plan.later} == {("delete", None)}
+    assert plan.steps == ()
 
 
 @pytest.mark.parametrize(("policy", "operation"), [("Delete", "delete"), ("Retain", "update")])
@@ -110,7 +111,7 @@ def test_pvc_without_labels_of_a_removed_group_is_deleted_or_released(policy: st
     claim = {"kind": CLAIM, "metadata": metadata}
     based_on = inputs(druid.cluster(nodes={"a": NODES["a"]}), observed)
     plan, _needs = plan_and_needs(based_on, **{CLAIM: (claim,)})
-    assert [step.operation for step in plan.steps if step.key == (CLAIM, "d")] == [operation]
+    assert [step.operation for step in plan.later if step.key == (CLAIM, "d")] == [operation]
     assert plan.is_destructive == (operation == "delete")
 
 

@@ -46,6 +46,7 @@ TWO = {"replicas": 2}
 DEPLOYMENT = {"kind": "Deployment", **TWO}
 ON_DELETE = {"updateStrategy": {"type": "OnDelete"}}
 PARTITION = {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}}
+HIGH_PARTITION = {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 2}}}
 NO_PARTITION = {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}}
 
 # (id, node, status, further spec, desired, ready, settled, group is ready)
@@ -60,7 +61,9 @@ TABLE: list[tuple[str, dict[str, Any], dict[str, Any] | None, dict[str, Any], in
     ("scaling up", {"replicas": 3}, SETTLED, {}, 3, 2, False, False),
     ("scaling down", {"replicas": 1}, SETTLED, {}, 1, 2, False, False),
     ("on delete", TWO, {**SETTLED, **MOVING}, ON_DELETE, 2, 2, True, True),
-    ("a partition", TWO, {**SETTLED, **MOVING}, PARTITION, 2, 2, True, True),
+    ("a partition", TWO, {**SETTLED, **MOVING, "updatedReplicas": 1}, PARTITION, 2, 2, True, True),
+    ("a partition, before the update", TWO, {**SETTLED, **MOVING}, PARTITION, 2, 2, False, False),
+    ("a partition above all pods", TWO, {**SETTLED, **MOVING}, HIGH_PARTITION, 2, 2, True, True),
     ("no partition", TWO, {**SETTLED, **MOVING}, NO_PARTITION, 2, 2, False, False),
     ("a Deployment", DEPLOYMENT, ROLLED, {}, 2, 2, True, True),
     ("a Deployment that is rolling", DEPLOYMENT, {**ROLLED, "updatedReplicas": 1}, {}, 2, 2, False, False),

@@ -1,0 +1,58 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Failing pods that block the update of a StatefulSet: with OrderedReady, the controller waits until they are ready.
+
+A pod of the current revision is never deleted, so each pod is deleted at most once per revision; and only after the
+kubelet has tried several times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import is_failing
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import ordinal_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+
+_REVISION = "controller-revision-hash"
+
+
+def failing_pods(inputs: Inputs) -> tuple[Step, ...]:
+    """Return the deletion of the first failing pod of each group that blocks the update of its group."""
+    if not inputs.cluster.get("forceDeleteStsPodOnError"):
+        return ()
+    groups = (group for group in inputs.cluster.groups if not group.is_deployment)
+    found = ((group, next(_blocking(group, inputs.live), None)) for group in groups)
+    return tuple(Step("delete", pod, group.key, pod) for group, pod in found if pod is not None)
+
+
+def _blocking(group: Group, observed: Observed) -> Iterator[Manifest]:
+    workload = observed.workload(group)
+    if workload is None or not _waits(workload):
+        return
+    name, revision = workload["metadata"]["name"], workload["status"]["updateRevision"]
+    first = ((workload["spec"].get("updateStrategy") or {}).get("rollingUpdate") or {}).get("partition") or 0
+    pods = ((ordinal_of(pod, name), pod) for pod in observed.pods_of(group) if not is_terminating(pod))
+    for ordinal, pod in sorted((each for each in pods if each[0] is not None), key=lambda each: each[0] or 0):
+        is_old = (pod["metadata"].get("labels") or {}).get(_REVISION) != revision
+        if ordinal is not None and ordinal >= first and is_old and is_failing(pod):
+            yield pod
+
+
+def _waits(workload: Manifest) -> bool:
+    """True if the controller updates the pods one by one, has observed the current spec, and is not done."""
+    spec, status = workload["spec"], workload.get("status") or {}
+    is_ordered = spec.get("podManagementPolicy", "OrderedReady") == "OrderedReady"
+    rolls = (spec.get("updateStrategy") or {}).get("type", "RollingUpdate") == "RollingUpdate"
+    is_observed = status.get("observedGeneration", 0) >= workload["metadata"]["generation"]
+    return is_ordered and rolls and is_observed and bool(status.get("updateRevision")) and _is_old(status)
+
+
+def _is_old(status: Manifest) -> bool:
+    return bool(status.get("currentRevision") != status["updateRevision"])

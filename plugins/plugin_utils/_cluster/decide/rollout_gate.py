@@ -1,0 +1,92 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The gate of a rollout: one group restarts at a time, and pods stay until those that replace them are available.
+
+Only what restarts pods waits, with the ConfigMap and the Services that belong to the new pods. Everything else of a
+group is written: missing objects, replicas, metadata, PodDisruptionBudget, HorizontalPodAutoscaler, Ingress and PVCs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.live_template import without_restart
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pending_removals import (
+    pending_removals,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import (
+    GroupState,
+    group_states,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout_order import rollout_order
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
+
+# Objects that the new pods of a group depend on.
+_OF_NEW_PODS = ("ConfigMap", "Service", *WORKLOADS)
+
+
+@dataclass(frozen=True)
+class Gated:
+    """The steps of this reconcile, those of later ones in the order of the restarts, and warnings."""
+
+    steps: tuple[Step, ...]
+    later: tuple[Step, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def gate(steps: Sequence[Step], inputs: Inputs) -> Gated:
+    """Return what is written now, and what is pending until the pods of other groups are available."""
+    restarts = {step.group or "": step for step in steps if step.restarted_pods}
+    order = rollout_order(inputs.cluster, restarts.values())
+    states = {state.key: state for state in group_states(inputs.cluster, inputs.live, as_it_is=True)}
+    created = {step.group for step in steps if step.operation == "create" and step.key.kind in WORKLOADS}
+    rolls = bool(inputs.cluster.spec.get("rollingDeploy"))
+    allowed = _allowed(order.groups, restarts, states, created) if rolls else restarts.keys()
+    held = frozenset(step.key for step in steps if _is_held(step, restarts.keys() - allowed))
+    removals = pending_removals(steps, inputs.cluster, states, created, bool(restarts))
+    position = {key: number for number, key in enumerate(order.groups)}
+    later = [step for step in steps if step.key in held | removals]
+    return Gated(
+        tuple(_now(steps, held, removals)),
+        tuple(sorted(later, key=lambda step: position.get(step.group or "", len(position)))),
+        order.warnings if rolls and len(restarts) > 1 else (),
+    )
+
+
+def _allowed(
+    order: Sequence[str],
+    restarts: Collection[str],
+    states: Mapping[str, GroupState],
+    created: Collection[str | None],
+) -> Collection[str]:
+    """Return the groups that may restart now; `created` are those whose workload is missing.
+
+    While all groups are available, that is the first one in order. Otherwise only a group that is not: a change in the
+    middle of its own rollout, or a repair.
+    """
+    unavailable = [key for key in order if not states[key].is_complete or key in created]
+    if not unavailable:
+        return [key for key in order if key in restarts][:1]
+    broken = {key for key in unavailable if states[key].is_broken}
+    current = next((key for key in unavailable if key not in broken), None)
+    return {key for key in restarts if key in broken or key == current}
+
+
+def _is_held(step: Step, held: Collection[str]) -> bool:
+    """True for a step that belongs to the restart of a group that waits."""
+    return step.group in held and step.operation in ("update", "recreate") and step.key.kind in _OF_NEW_PODS
+
+
+def _now(steps: Sequence[Step], held: Collection[object], removals: Collection[object]) -> Iterator[Step]:
+    for step in steps:
+        if step.key in removals:
+            continue
+        if step.key not in held:
+            yield step
+        elif (rest := without_restart(step)) is not None:
+            yield rest

@@ -1,0 +1,63 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Why pods restart: the changed files of their ConfigMaps, and the changed fields of their template.
+
+Druid reads its configuration only when it starts, so each changed file restarts the pods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.events import changed_fields
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import configuration_hash_of
+
+_HASH = f"[{names.CONFIGURATION_HASH_VARIABLE}].value"
+_TEMPLATE = "spec.template."
+
+
+def restart_causes(steps: Iterable[Step]) -> Mapping[ObjectKey, tuple[str, ...]]:
+    """Return the causes for each workload whose pods restart."""
+    written = tuple(steps)
+    return {step.key: tuple(_causes(step, written)) for step in written if step.restarts_pods}
+
+
+def _causes(step: Step, written: Sequence[Step]) -> Iterator[str]:
+    live, after = step.live or {}, step.after or {}
+    yield from _changed_files(step, [configuration_hash_of(each) or "" for each in (live, after)], written)
+    for path, old, new in changed_fields(live, after):
+        if path.startswith(_TEMPLATE) and not path.endswith(_HASH):
+            yield f"{_short(path, step.key.name)}: {old} -> {new}"
+
+
+def _short(path: str, main_container: str) -> str:
+    """Return a path in the pod template; in the main container, the field alone."""
+    return path.removeprefix(_TEMPLATE).removeprefix(f"spec.containers[{main_container}].")
+
+
+def _changed_files(step: Step, hashes: Sequence[str], written: Sequence[Step]) -> Iterator[str]:
+    """Yield the changed files of the ConfigMaps whose part of the hash differs.
+
+    A ConfigMap that has already been written is named without its files.
+    """
+    unique_name = step.key.name
+    labels = step.manifest["metadata"].get("labels") or {}
+    config_maps = (
+        names.common_config_map_name(labels.get(names.CLUSTER_LABEL, "")),
+        names.node_config_map_name(unique_name),
+    )
+    for name, old, new in zip(config_maps, *(text.split("-", 1) for text in hashes), strict=False):
+        if old != new:
+            files = next((_files(each) for each in written if each.key == ("ConfigMap", name)), ())
+            listed = ", ".join(files)
+            yield f"ConfigMap {name}{f' ({listed})' if files else ''}"
+
+
+def _files(step: Step) -> tuple[str, ...]:
+    before, after = ((live or {}).get("data") or {} for live in (step.live, step.after or step.manifest))
+    return tuple(name for name in sorted({**before, **after}) if before.get(name) != after.get(name))

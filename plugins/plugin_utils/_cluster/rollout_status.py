@@ -1,0 +1,172 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The rollout in progress, as the status of a resource reports it: which group, how far, since when, and what follows.
+
+The time of the last progress is only known from the previous status. Without one, it is the current time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import GroupState
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import replicas
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since, timestamp
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+
+STALLED_SECONDS = 900
+
+
+class Pending(NamedTuple):
+    """What is pending until other groups are available: restarts, and deletions of removed groups.
+
+    `started`: the groups that this reconcile restarts.
+    """
+
+    restarts: Sequence[str] = ()
+    removals: Sequence[str] = ()
+    started: Sequence[str] = ()
+
+    @property
+    def removals_text(self) -> str:
+        """A sentence about the removals, without its end."""
+        verb = "is" if len(self.removals) == 1 else "are"
+        return f"{join_limited(self.removals)} {verb} deleted" if self.removals else ""
+
+    def __str__(self) -> str:
+        verb = "restarts" if len(self.restarts) == 1 else "restart"
+        restarts = f"{join_limited(self.restarts)} {verb}" if self.restarts else ""
+        return " and ".join(filter(None, (restarts, self.removals_text)))
+
+
+NOTHING_PENDING = Pending()
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """The group whose pods are being replaced, and those that follow.
+
+    `updated`: pods of the current revision; `ready`: the highest number of ready pods since its start; `generation`:
+    that of its workload. `started_at`, `progressed_at`: when it was first observed, and when a number last changed.
+    """
+
+    group: str
+    updated: int
+    ready: int
+    pods: int
+    generation: int
+    started_at: str
+    progressed_at: str
+    pending: tuple[str, ...] = ()
+
+    @property
+    def progress(self) -> str:
+        """The group with its updated and all of its pods, as a column shows it."""
+        return f"{self.group} {self.updated}/{self.pods}"
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The rollout as a field of the status."""
+        return {
+            "group": self.group,
+            "progress": self.progress,
+            "updated": self.updated,
+            "ready": self.ready,
+            "pods": self.pods,
+            "generation": self.generation,
+            "startedAt": self.started_at,
+            "progressedAt": self.progressed_at,
+            **({"pending": list(self.pending)} if self.pending else {}),
+        }
+
+    def __str__(self) -> str:
+        following = f" Then: {', '.join(self.pending)}." if self.pending else ""
+        return (
+            f"Group {self.group}: {self.updated} of {self.pods} pods are updated, since {self.started_at}.{following}"
+        )
+
+
+def current_rollout(
+    cluster: Cluster,
+    observed: Observed,
+    states: Sequence[GroupState],
+    pending: Pending,
+    previous: Mapping[str, Any],
+    now: datetime,
+) -> Rollout | None:
+    """Return the rollout in progress; None if no pods are being replaced, and none wait for that."""
+    before = previous.get("rollout") or {}
+    found = next(_rolling(cluster, observed, states, pending, before), None)
+    if found is None:
+        return None
+    group, workload = found
+    return _since(_rollout(group, workload, tuple(pending.restarts), timestamp(now)), before)
+
+
+def _rolling(
+    cluster: Cluster,
+    observed: Observed,
+    states: Sequence[GroupState],
+    pending: Pending,
+    before: Mapping[str, Any],
+) -> Iterator[tuple[Group, Manifest]]:
+    """Yield the groups that are in a rollout: with pods of an old revision, or that block the restart of others."""
+    for group, state in zip(cluster.groups, states, strict=True):
+        workload = observed.workload(group)
+        if workload is None or state.is_complete or not replicas(workload):
+            continue
+        is_rolling = not state.is_updated or group.key in (*pending.started, before.get("group"))
+        if is_rolling or pending.restarts:
+            yield group, workload
+
+
+def _rollout(group: Group, workload: Manifest, pending: tuple[str, ...], now: str) -> Rollout:
+    status = workload.get("status") or {}
+    is_observed = status.get("observedGeneration", 0) >= workload["metadata"]["generation"]
+    return Rollout(
+        group.key,
+        status.get("updatedReplicas", 0) if is_observed else 0,
+        status.get("readyReplicas", 0),
+        replicas(workload),
+        workload["metadata"]["generation"],
+        started_at=now,
+        progressed_at=now,
+        pending=tuple(key for key in pending if key != group.key),
+    )
+
+
+def _since(rollout: Rollout, before: Mapping[str, Any]) -> Rollout:
+    """Return the rollout with the times of the previous status, as far as they are about the same one."""
+    if before.get("group") != rollout.group:
+        return rollout
+    started = str(before.get("startedAt") or rollout.started_at)
+    if before.get("generation") != rollout.generation:
+        return replace(rollout, started_at=started)
+    ready = max(rollout.ready, before.get("ready") or 0)
+    is_same = (ready, rollout.updated) == (before.get("ready"), before.get("updated"))
+    progressed = str(before.get("progressedAt") or rollout.progressed_at) if is_same else rollout.progressed_at
+    return replace(rollout, ready=ready, started_at=started, progressed_at=progressed)
+
+
+def stalled(cluster: Cluster, rollout: Rollout | None, states: Sequence[GroupState], now: datetime) -> str | None:
+    """Return the message about a rollout that has made no progress for longer than its limit; None if it has."""
+    if rollout is None:
+        return None
+    group = next(each for each in cluster.groups if each.key == rollout.group)
+    limit = int(group.first_present("progressDeadlineSeconds") or STALLED_SECONDS)
+    if seconds_since(rollout.progressed_at, now) < limit:
+        return None
+    cause = next(state.cause or state.unready for state in states if state.key == rollout.group)
+    return (
+        f"The rollout of group {rollout.group} is stalled: {rollout.updated} of {rollout.pods} pods are updated, "
+        f"without progress since {rollout.progressed_at}{f' ({cause})' if cause else ''}. "
+        "No other group restarts until its pods are available, or its spec is fixed."
+    )

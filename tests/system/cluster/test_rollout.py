@@ -1,0 +1,271 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One group restarts after the other, each when the pods of the previous one are available."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import plan_output
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
+from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass, until_ready
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    Manifest,
+    NamespaceClient,
+    condition,
+)
+from ansible_collections.druidops.druid.tests.system.support.small_cluster import resource
+
+NAME = "c"
+OLD, NEW = "apache/druid:36.0.0", "apache/druid:37.0.0"
+# In the order of an upgrade.
+TYPES = {
+    "historicals": "historical",
+    "middlemanagers": "middleManager",
+    "brokers": "broker",
+    "coordinators": "coordinator",
+}
+SETS = {key: f"druid-{NAME}-{key}" for key in TYPES}
+
+
+def spec(image: str = OLD, **nodes: Any) -> Manifest:
+    """Return four groups of two pods, of which the brokers are a Deployment; `nodes` are further fields by group."""
+    groups = {
+        key: {
+            "nodeType": kind,
+            "kind": "Deployment" if key == "brokers" else "StatefulSet",
+            "druid.port": 8080,
+            "nodeConfigMountPath": f"/opt/druid/conf/druid/cluster/{key}",
+            "runtime.properties": f"druid.service=druid/{key}",
+            "replicas": 2,
+            "services": [{"spec": {"clusterIP": "None"}}],
+            **nodes.get(key, {}),
+        }
+        for key, kind in TYPES.items()
+    }
+    return {"image": image, "common.runtime.properties": "a=b", "rollingDeploy": True, "nodes": groups}
+
+
+def create(live: NamespaceClient, **nodes: Any) -> None:
+    live.create(resource(NAME, spec(**nodes)))
+    until_ready(live, NAME)
+
+
+def workload(live: NamespaceClient, key: str) -> Manifest:
+    return live.get("Deployment" if key == "brokers" else "StatefulSet", SETS[key])
+
+
+def image(live: NamespaceClient, key: str) -> str:
+    containers = workload(live, key)["spec"]["template"]["spec"]["containers"]
+    return str(next(each["image"] for each in containers if each["name"] == SETS[key]))
+
+
+def pods(live: NamespaceClient, key: str = "") -> dict[str, str]:
+    """Return name and uid of each pod, of one group or of all."""
+    found = (each["metadata"] for each in live.list("Pod") if each["metadata"]["name"].startswith(SETS.get(key, "")))
+    return {each["name"]: each["uid"] for each in found}
+
+
+def order_of_restarts(live: NamespaceClient) -> list[str]:
+    """Reconcile until the cluster is ready, and return the groups in the order in which they restarted."""
+    found: list[str] = []
+
+    def is_ready() -> bool:
+        found.extend(one_pass(live, NAME).plan.restarts)
+        return condition(live.get("Druid", NAME), "Ready")["status"] == "True"
+
+    eventually(is_ready)
+    return found
+
+
+def test_an_upgrade_and_a_downgrade(live: NamespaceClient) -> None:
+    create(live)
+    before = pods(live)
+    live.merge("Druid", NAME, {"spec": {"image": NEW}})
+    planned = one_pass(live, NAME, check_mode=True).plan
+    lines = plan_output.lines(planned)
+    cause = f"image: {OLD} -> {NEW}"
+    assert f"restart 1: group historicals (StatefulSet {SETS['historicals']}), 2 pods: {cause}" in lines
+    assert [text.split()[3] for text in lines if text.startswith("restart ")] == list(TYPES)
+    assert f"later: update Deployment {SETS['brokers']}" in lines
+
+    applied = one_pass(live, NAME)
+    assert plan_output.lines(applied.plan) == lines
+    assert [image(live, key) for key in TYPES] == [NEW, OLD, OLD, OLD]
+    status = live.get("Druid", NAME)["status"]
+    assert status["rollout"]["pending"] == ["middlemanagers", "brokers", "coordinators"]
+    assert condition({"status": status}, "Progressing")["reason"] == reasons.ROLLING_OUT
+    assert order_of_restarts(live) == list(TYPES)[1:]
+    assert not before.items() & pods(live).items()
+    assert [image(live, key) for key in TYPES] == [NEW] * 4
+    assert "rollout" not in live.get("Druid", NAME)["status"]
+    reported = [each["message"] for each in live.list("Event") if each["reason"] == "RolloutCompleted"]
+    assert sorted(reported) == sorted(f"Rollout of group {key} is completed." for key in TYPES)
+
+    live.merge("Druid", NAME, {"spec": {"image": OLD}})
+    assert order_of_restarts(live) == list(reversed(TYPES))
+
+
+def test_a_failing_group_stops_the_rollout_until_it_is_repaired(live: NamespaceClient) -> None:
+    create(live)
+    before = pods(live)
+    crash = {"podAnnotations": {"test/start": "crash"}}
+    live.merge("Druid", NAME, {"spec": {"image": NEW, "progressDeadlineSeconds": 1, "nodes": {"historicals": crash}}})
+    one_pass(live, NAME)
+    stalled: list[Manifest] = []
+
+    def has_stalled() -> bool:
+        one_pass(live, NAME)
+        stalled[:] = [condition(live.get("Druid", NAME), "Degraded")]
+        return bool(stalled[0]["reason"] == reasons.ROLLOUT_STALLED)
+
+    eventually(has_stalled)
+    assert "The rollout of group historicals is stalled: " in stalled[0]["message"]
+    assert f"pod {SETS['historicals']}-1, container {SETS['historicals']}: CrashLoopBackOff" in stalled[0]["message"]
+    assert [image(live, key) for key in TYPES] == [NEW, OLD, OLD, OLD]
+    events = [each for each in live.list("Event") if each["reason"] == reasons.ROLLOUT_STALLED]
+    assert [each["count"] for each in events] == [1]
+
+    # replicas, metadata and missing objects of the other groups are not held
+    change = {"replicas": 3, "workloadAnnotations": {"team": "data"}}
+    live.merge("Druid", NAME, {"spec": {"nodes": {"brokers": change}}})
+    live.delete("Service", SETS["coordinators"])
+    one_pass(live, NAME)
+    brokers = workload(live, "brokers")
+    assert brokers["spec"]["replicas"] == 3
+    assert brokers["metadata"]["annotations"]["team"] == "data"
+    assert image(live, "brokers") == OLD
+    assert live.find("Service", SETS["coordinators"])
+
+    # back to the running version: only the pods that have changed restart
+    live.merge("Druid", NAME, {"spec": {"image": OLD, "nodes": {"historicals": {"podAnnotations": None}}}})
+    order_of_restarts(live)
+    after = pods(live)
+    kept = {name for name, uid in before.items() if after.get(name) == uid}
+    assert kept >= {name for name in before if "historicals" not in name} | {f"{SETS['historicals']}-0"}
+
+
+def test_a_rename_overlaps(live: NamespaceClient) -> None:
+    create(live)
+    old = pods(live, "coordinators")
+    node = spec()["nodes"]["coordinators"]
+    waits = {**node, "podAnnotations": {"test/ready": "never"}}
+    live.merge("Druid", NAME, {"spec": {"nodes": {"coordinators": None, "masters": waits}}})
+    for _time in range(3):
+        one_pass(live, NAME)
+    assert live.find("StatefulSet", f"druid-{NAME}-masters")
+    assert old.items() <= pods(live).items()
+    assert live.find("Service", SETS["coordinators"])
+    message = condition(live.get("Druid", NAME), "Progressing")["message"]
+    assert f"StatefulSet {SETS['coordinators']} is deleted when all pods are available." in message
+    live.merge("Druid", NAME, {"spec": {"nodes": {"masters": {"podAnnotations": None}}}})
+    order_of_restarts(live)
+    assert live.find("StatefulSet", SETS["coordinators"]) is None
+    assert live.find("Service", SETS["coordinators"]) is None
+
+
+def test_a_removal_on_request(live: NamespaceClient) -> None:
+    create(live)
+    nodes = {"coordinators": None, "brokers": {"podAnnotations": {"test/ready": "never"}}}
+    live.merge("Druid", NAME, {"spec": {"nodes": nodes}})
+    one_pass(live, NAME)
+    assert live.find("StatefulSet", SETS["coordinators"])
+    live.merge("Druid", NAME, {"metadata": {"annotations": {"druid.apache.org/remove-immediately": "true"}}})
+    one_pass(live, NAME)
+    assert live.find("StatefulSet", SETS["coordinators"]) is None
+
+
+def test_restart_on_request(live: NamespaceClient) -> None:
+    create(live)
+    before = pods(live)
+    only = {"restarted-at.druid.apache.org/coordinators": "2026-01-02T03:04:05Z"}
+    live.merge("Druid", NAME, {"metadata": {"annotations": only}})
+    assert order_of_restarts(live) == ["coordinators"]
+    after = pods(live)
+    assert {name for name, uid in before.items() if after.get(name) != uid} == set(pods(live, "coordinators"))
+    live.merge("Druid", NAME, {"metadata": {"annotations": {"druid.apache.org/restarted-at": "2026-01-03T00:00:00Z"}}})
+    assert order_of_restarts(live) == list(TYPES)
+    restarted = pods(live)
+    assert not after.items() & restarted.items()
+    # removed or set back, they restart nothing
+    both = {"druid.apache.org/restarted-at": "2026-01-01T00:00:00Z", next(iter(only)): None}
+    live.merge("Druid", NAME, {"metadata": {"annotations": both}})
+    assert one_pass(live, NAME).plan.steps == ()
+    assert pods(live) == restarted
+
+
+def test_kubectl_rollout_restart_counts_as_a_rollout(live: NamespaceClient) -> None:
+    create(live)
+    live.merge("StatefulSet", SETS["coordinators"], {"spec": {"template": {"metadata": {"annotations": {
+        "kubectl.kubernetes.io/restartedAt": "2026-01-02T03:04:05Z", "test/ready": "never"}}}}})  # fmt: skip
+    live.merge("Druid", NAME, {"spec": {"nodes": {"historicals": {"image": NEW}}}})
+    eventually(lambda: workload(live, "coordinators")["status"].get("readyReplicas", 0) < 2)
+    applied = one_pass(live, NAME)
+    assert (applied.plan.restarts, applied.plan.pending_restarts) == ((), ("historicals",))
+    live.merge("StatefulSet", SETS["coordinators"], {"spec": {"template": {"metadata": {"annotations": {
+        "test/ready": None}}}}})  # fmt: skip
+    order_of_restarts(live)
+    assert image(live, "historicals") == NEW
+
+
+def test_a_failing_pod_of_an_earlier_revision_is_deleted(live: NamespaceClient) -> None:
+    """The controller waits for it indefinitely."""
+    ordered = {"podManagementPolicy": "OrderedReady", "podAnnotations": {"test/start": "crash"}}
+    live.create(resource(NAME, spec(historicals=ordered)))
+    one_pass(live, NAME)
+    failing = f"{SETS['historicals']}-0"
+    eventually(lambda: "waiting" in str((live.find("Pod", failing) or {}).get("status")))
+    live.merge("Druid", NAME, {"spec": {"nodes": {"historicals": {"podAnnotations": None}}}})
+    until_ready(live, NAME)
+    deleted = [each["message"] for each in live.list("Event") if "v1.Pod]" in each["message"]]
+    assert [text for text in deleted if f"[{failing}:*v1.Pod]" in text]
+
+
+def addressable(live: NamespaceClient) -> None:
+    """Assert that each pod has its name in DNS: its Service exists, is headless and selects it."""
+    services = {each["metadata"]["name"]: each["spec"] for each in live.list("Service")}
+    for pod in live.list("Pod"):
+        subdomain = pod["spec"].get("subdomain")
+        if subdomain and not pod["metadata"].get("deletionTimestamp"):
+            assert services[subdomain]["clusterIP"] == "None"
+            assert services[subdomain]["selector"].items() <= pod["metadata"]["labels"].items()
+
+
+def test_another_first_service(live: NamespaceClient) -> None:
+    """The pods restart, since a StatefulSet with another serviceName has no new revision, and keep their names."""
+    create(live)
+    before = pods(live)
+    service = {"metadata": {"name": "%s-data"}, "spec": {"clusterIP": "None"}}
+    live.merge("Druid", NAME, {"spec": {"nodes": {"historicals": {"services": [service]}}}})
+    restarts: list[str] = []
+
+    def is_ready() -> bool:
+        restarts.extend(one_pass(live, NAME).plan.restarts)
+        addressable(live)
+        return condition(live.get("Druid", NAME), "Ready")["status"] == "True"
+
+    eventually(is_ready)
+    assert restarts == ["historicals"]
+    after = pods(live)
+    assert {name for name, uid in before.items() if after.get(name) != uid} == set(pods(live, "historicals"))
+    subdomains = {each["spec"]["subdomain"] for each in live.list("Pod") if "historicals" in each["metadata"]["name"]}
+    assert subdomains == {f"{SETS['historicals']}-data"}
+    eventually(lambda: one_pass(live, NAME) and live.find("Service", SETS["historicals"]) is None)
+    assert one_pass(live, NAME).plan.steps == ()
+
+
+def test_another_kind_overlaps(live: NamespaceClient) -> None:
+    create(live)
+    old = pods(live, "coordinators")
+    waits = {"kind": "Deployment", "podAnnotations": {"test/ready": "never"}}
+    live.merge("Druid", NAME, {"spec": {"nodes": {"coordinators": waits}}})
+    for _time in range(3):
+        one_pass(live, NAME)
+    assert live.find("Deployment", SETS["coordinators"])
+    assert old.items() <= pods(live, "coordinators").items()
+    live.merge("Druid", NAME, {"spec": {"nodes": {"coordinators": {"podAnnotations": None}}}})
+    order_of_restarts(live)
+    eventually(lambda: one_pass(live, NAME) and live.find("StatefulSet", SETS["coordinators"]) is None)

@@ -1,0 +1,61 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Failing pods of an earlier revision are deleted if they block the update of a StatefulSet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.failing_pods import failing_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.rolling import pod
+
+ORDERED = {"podManagementPolicy": "OrderedReady"}
+UPDATING = {"updateRevision": "b", "updatedReplicas": 0, "readyReplicas": 0}
+CRASHING = "CrashLoopBackOff"
+PARTITION = {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}
+
+
+def which(**more: Any) -> Cluster:
+    node = {**ORDERED, **more.pop("node", {})}
+    return rolling.cluster(nodes={"brokers": node}, **{"forceDeleteStsPodOnError": True, **more})
+
+
+# (id, cluster, state of the StatefulSet, pods, names of the deleted pods)
+TABLE: list[tuple[str, Cluster, dict[str, Any], list[Any], list[str]]] = [
+    ("it blocks the update", which(), UPDATING, [pod("brokers", 0, "a", CRASHING)], ["druid-c-brokers-0"]),
+    ("the first one", which(), UPDATING, [pod("brokers", n, "a", CRASHING) for n in (1, 0)], ["druid-c-brokers-0"]),
+    ("an image that does not exist", which(), UPDATING, [pod("brokers", 0, "a", "ImagePullBackOff")],
+     ["druid-c-brokers-0"]),
+    ("the current revision", which(), UPDATING, [pod("brokers", 0, "b", CRASHING)], []),
+    ("it runs", which(), UPDATING, [pod("brokers", 0, "a")], []),
+    ("it is starting", which(), UPDATING, [pod("brokers", 0, "a", "ContainerCreating")], []),
+    ("no update", which(), {"readyReplicas": 0}, [pod("brokers", 0, "0", CRASHING)], []),
+    ("the update is not observed", which(), {**UPDATING, "observedGeneration": 0},
+     [pod("brokers", 0, "a", CRASHING)], []),
+    ("in parallel the controller deletes it", which(node={"podManagementPolicy": "Parallel"}), UPDATING,
+     [pod("brokers", 0, "a", CRASHING)], []),
+    ("below the partition", which(node={"updateStrategy": PARTITION}),
+     UPDATING, [pod("brokers", 0, "a", CRASHING)], []),
+    ("on delete", which(node={"updateStrategy": {"type": "OnDelete"}}), UPDATING,
+     [pod("brokers", 0, "a", CRASHING)], []),
+    ("not requested", which(forceDeleteStsPodOnError=False), UPDATING, [pod("brokers", 0, "a", CRASHING)], []),
+    ("another pod", which(), UPDATING, [{**pod("brokers", 0, "a", CRASHING),
+     "metadata": {**pod("brokers")["metadata"], "name": "druid-c-brokers-debug"}}], []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("cluster", "state", "pods", "deleted"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE]
+)
+def test_failing_pods(cluster: Cluster, state: dict[str, Any], pods: list[Any], deleted: list[str]) -> None:
+    live = rolling.observed(cluster, brokers=state).with_objects(pods)
+    found = failing_pods(inputs(cluster, live))
+    assert [(step.operation, step.key.kind, step.key.name, step.group) for step in found] == [
+        ("delete", "Pod", name, "brokers") for name in deleted
+    ]

@@ -1,0 +1,82 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Clusters in the middle of a rollout, for tests of its policies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import changed_objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.desired_state import desired_state
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
+
+Manifest = dict[str, Any]
+
+OLD, NEW = "apache/druid:36.0.0", "apache/druid:37.0.0"
+# In the order of an upgrade.
+TYPES = {
+    "historicals": "historical",
+    "middlemanagers": "middleManager",
+    "brokers": "broker",
+    "coordinators": "coordinator",
+}
+
+
+def cluster(image: str = OLD, nodes: dict[str, Any] | None = None, annotations: Any = None, **spec: Any) -> Cluster:
+    """Return a cluster of four groups that rolls one after the other; `nodes` are further fields by group."""
+    groups = {
+        key: {**druid.NODE, "nodeType": kind, "replicas": 2, **((nodes or {}).get(key) or {})}
+        for key, kind in TYPES.items()
+    }
+    resource = druid.resource(image=image, **{"nodes": groups, "rollingDeploy": True, **spec})
+    resource["metadata"]["annotations"] = annotations or {}
+    return Cluster.from_resource(resource)
+
+
+def available(live: Manifest) -> Manifest:
+    """Return a workload whose pods are all available and of the current revision."""
+    replicas = live["spec"].get("replicas", 1)
+    counts = ("replicas", "readyReplicas", "updatedReplicas", "availableReplicas")
+    status = {"observedGeneration": 1, "currentRevision": "a", "updateRevision": "a"}
+    return {**live, "status": {**status, **dict.fromkeys(counts, replicas)}}
+
+
+def observed(which: Cluster, **status: Any) -> Observed:
+    """Return the live state of a cluster whose pods are available; `status` has further fields by group."""
+    live = [stored(manifest) for manifest in render(which).objects]
+    found = [available(each) if each["kind"] in ("StatefulSet", "Deployment") else each for each in live]
+    changed = {f"druid-c-{key}": fields for key, fields in status.items()}
+    return Observed().with_objects(
+        {**each, "status": {**each["status"], **changed[each["metadata"]["name"]]}}
+        if each["metadata"]["name"] in changed and "status" in each
+        else each
+        for each in found
+    )
+
+
+def pod(group: str, ordinal: int = 0, revision: str = "a", waiting: str = "", **status: Any) -> Manifest:
+    """Return a pod of a group; `waiting` is the reason for which its container waits."""
+    name = f"druid-c-{group}"
+    labels = {"druid_cr": "c", "nodeSpecUniqueStr": name, "controller-revision-hash": revision}
+    state = {"waiting": {"reason": waiting}} if waiting else {"running": {}}
+    metadata = {"name": f"{name}-{ordinal}", "namespace": "ns", "uid": f"uid-of-{name}-{ordinal}", "labels": labels}
+    containers = [{"name": name, "state": state, **status.pop("container", {})}]
+    return {"kind": "Pod", "metadata": metadata, "spec": {}, "status": {"containerStatuses": containers, **status}}
+
+
+def steps(which: Cluster, live: Observed) -> tuple[Step, ...]:
+    """Return the steps to the desired state, before any policy; a dry run would return what is predicted."""
+    found = changed_objects(which, desired_state(which, live), live)
+    return tuple(found)
+
+
+def restarted(plan: Plan) -> list[str]:
+    """Return the groups that a plan restarts now."""
+    return [step.group or "" for step in plan.steps if step.restarted_pods]

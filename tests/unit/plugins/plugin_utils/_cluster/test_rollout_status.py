@@ -1,0 +1,174 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The rollout in the status: the group, how far it is, since when, and whether it has stalled."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import NOTHING_PENDING, Pending
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.rolling import pod
+
+START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+STARTED = "2026-01-02T03:04:05Z"
+ROLLING = {"updateRevision": "b", "updatedReplicas": 1, "readyReplicas": 1}
+CLUSTER = rolling.cluster()
+
+
+def reported(
+    live: Observed, previous: Any = None, minutes: int = 0, pending: Pending = NOTHING_PENDING, which: Any = CLUSTER
+) -> Any:
+    return status(which, live, (), previous or {}, START + timedelta(minutes=minutes), pending=pending)
+
+
+def condition(document: Any, kind: str) -> Any:
+    return next(each for each in document["conditions"] if each["type"] == kind)
+
+
+def test_no_rollout_while_all_pods_are_available() -> None:
+    document = reported(rolling.observed(CLUSTER))
+    assert "rollout" not in document
+    assert condition(document, "Ready")["status"] == "True"
+
+
+def test_a_pod_that_is_not_ready_is_no_rollout() -> None:
+    assert "rollout" not in reported(rolling.observed(CLUSTER, brokers={"readyReplicas": 1}))
+
+
+def test_the_group_and_what_follows() -> None:
+    document = reported(rolling.observed(CLUSTER, historicals=ROLLING), pending=Pending(("brokers", "coordinators")))
+    assert document["rollout"] == {
+        "group": "historicals",
+        "progress": "historicals 1/2",
+        "updated": 1,
+        "ready": 1,
+        "pods": 2,
+        "generation": 1,
+        "startedAt": STARTED,
+        "progressedAt": STARTED,
+        "pending": ["brokers", "coordinators"],
+    }
+    message = (
+        f"Pods are being changed in historicals. Group historicals: 1 of 2 pods are updated, since {STARTED}. "
+        "Then: brokers, coordinators."
+    )
+    found = condition(document, "Progressing")
+    assert (found["status"], found["reason"], found["message"]) == ("True", reasons.ROLLING_OUT, message)
+
+
+def test_a_group_that_blocks_others_is_reported_although_it_is_up_to_date() -> None:
+    document = reported(rolling.observed(CLUSTER, brokers={"readyReplicas": 1}), pending=Pending(("historicals",)))
+    assert (document["rollout"]["group"], document["rollout"]["pending"]) == ("brokers", ["historicals"])
+
+
+def test_a_rollout_is_reported_when_it_starts() -> None:
+    """The controller has not observed the new template yet."""
+    live = rolling.observed(CLUSTER, brokers={"observedGeneration": 0})
+    found = reported(live, pending=Pending(("coordinators",), (), ("brokers",)))["rollout"]
+    assert (found["progress"], found["pending"]) == ("brokers 0/2", ["coordinators"])
+    # another change, such as the number of replicas
+    assert "rollout" not in reported(live)
+
+
+def test_a_rollout_lasts_until_the_last_pod_is_ready() -> None:
+    before = reported(rolling.observed(CLUSTER, brokers=ROLLING))
+    document = reported(rolling.observed(CLUSTER, brokers={"readyReplicas": 1}), before, 1)
+    assert document["rollout"]["progress"] == "brokers 2/2"
+    assert "rollout" not in reported(rolling.observed(CLUSTER), document, 2)
+
+
+# (state of the next reconcile, whether that is progress)
+PROGRESS = [
+    (ROLLING, False),
+    ({**ROLLING, "updatedReplicas": 2}, True),
+    ({**ROLLING, "readyReplicas": 2}, True),
+    # A pod that fails and restarts is not progress.
+    ({**ROLLING, "readyReplicas": 0}, False),
+]
+
+
+@pytest.mark.parametrize(("later", "is_progress"), PROGRESS)
+def test_progress(later: dict[str, Any], is_progress: bool) -> None:
+    before = reported(rolling.observed(CLUSTER, brokers=ROLLING))
+    found = reported(rolling.observed(CLUSTER, brokers=later), before, 5)["rollout"]
+    assert found["startedAt"] == STARTED
+    assert found["progressedAt"] == ("2026-01-02T03:09:05Z" if is_progress else STARTED)
+
+
+# (further fields of the cluster, minutes, whether it has stalled)
+STALLS: list[tuple[dict[str, Any], int, bool]] = [
+    ({}, 14, False),
+    ({}, 15, True),
+    ({"progressDeadlineSeconds": 60}, 1, True),
+    ({"progressDeadlineSeconds": 1800}, 15, False),
+]
+
+
+@pytest.mark.parametrize(("more", "minutes", "has_stalled"), STALLS)
+def test_a_stalled_rollout(more: dict[str, Any], minutes: int, has_stalled: bool) -> None:
+    which = rolling.cluster(**more)
+    live = rolling.observed(which, brokers=ROLLING)
+    found = condition(reported(live, reported(live, which=which), minutes, which=which), "Degraded")
+    assert (found["status"] == "True", found["reason"] == reasons.ROLLOUT_STALLED) == (has_stalled, has_stalled)
+
+
+ENDED = {"lastState": {"terminated": {"exitCode": 1, "reason": "Error", "message": "No such\nmetadata store."}}}
+# (pod, its part of the message)
+CAUSES = [
+    (pod("brokers", 1, "b", "CrashLoopBackOff", container=ENDED),
+     "pod druid-c-brokers-1, container druid-c-brokers: CrashLoopBackOff, last exit code 1 (Error): "
+     "No such metadata store."),
+    (pod("brokers", 1, "b", conditions=[{"type": "Ready", "status": "False", "lastTransitionTime": STARTED}]),
+     f"pod druid-c-brokers-1 is not ready, since {STARTED}"),
+    (pod("brokers", 1, "b", conditions=[{"type": "PodScheduled", "status": "False", "reason": "Unschedulable",
+                                          "message": "0/3 nodes are available"}]),
+     "pod druid-c-brokers-1: Unschedulable: 0/3 nodes are available"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("failing", "cause"), CAUSES)
+def test_a_stalled_rollout_names_the_pod_and_its_last_message(failing: Any, cause: str) -> None:
+    live = rolling.observed(CLUSTER, brokers=ROLLING).with_objects([failing])
+    found = condition(reported(live, reported(live), 20), "Degraded")
+    assert found["message"] == (
+        "The rollout of group brokers is stalled: 1 of 2 pods are updated, "
+        f"without progress since {STARTED} ({cause}). "
+        "No other group restarts until its pods are available, or its spec is fixed."
+    )
+
+
+def test_a_change_of_the_spec_restarts_the_time_limit() -> None:
+    live = rolling.observed(CLUSTER, brokers=ROLLING)
+    before = reported(live)
+    later = rolling.observed(CLUSTER, brokers={**ROLLING, "observedGeneration": 2})
+    changed = [each for each in later.of_kind("StatefulSet") if each["metadata"]["name"] == "druid-c-brokers"]
+    later = later.with_objects({**each, "metadata": {**each["metadata"], "generation": 2}} for each in changed)
+    found = reported(later, before, 20)
+    assert found["rollout"]["startedAt"] == STARTED
+    assert condition(found, "Degraded")["status"] == "False"
+
+
+def test_pending_although_all_pods_are_ready() -> None:
+    """Pods that have not been available for long enough."""
+    pending = Pending(("brokers",), ("StatefulSet druid-c-old",))
+    found = condition(reported(rolling.observed(CLUSTER), pending=pending), "Ready")
+    assert (found["status"], found["reason"]) == ("False", reasons.ROLLING_OUT)
+    progressing = condition(reported(rolling.observed(CLUSTER), pending=pending), "Progressing")
+    assert (progressing["status"], progressing["reason"]) == ("True", reasons.ROLLING_OUT)
+    assert found["message"] == "brokers restarts and StatefulSet druid-c-old is deleted when all pods are available."
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01T00:00:00Z", None, 5])
+def test_a_time_in_the_status_that_is_not_valid_is_no_stall(text: Any) -> None:
+    live = rolling.observed(CLUSTER, brokers=ROLLING)
+    before = reported(live)
+    damaged = {**before, "rollout": {**before["rollout"], "progressedAt": text, "startedAt": text}}
+    assert condition(reported(live, damaged, 20), "Degraded")["status"] == "False"
