@@ -62,11 +62,19 @@ def _status(done: Reconciled, plan: Plan, now: datetime, check_mode: bool, maske
     observed = predicted(done.observed, plan.steps) if check_mode else done.observed
     previous = done.resource.get("status") or {}
     found = ((), ()) if is_terminating(done.resource) else (_lasting_warnings(plan), plan.rollout_warnings)
-    warnings = (tuple(map(masked, texts)) for texts in found)
+    warnings, rollout_warnings = (tuple(map(masked, texts)) for texts in found)
     removals = tuple(map(str, done.plan.pending_removals))
-    pending = Pending(done.plan.pending_restarts, removals, done.plan.restarts)
-    normalized = done.normalized_in_druid
-    return status(done.cluster, observed, plan.findings, previous, now, normalized, *warnings, pending=pending)
+    return status(
+        done.cluster,
+        observed,
+        plan.findings,
+        previous,
+        now,
+        done.normalized_in_druid,
+        warnings,
+        rollout_warnings,
+        Pending(done.plan.pending_restarts, removals, done.plan.restarts),
+    )
 
 
 def _lasting_warnings(plan: Plan) -> tuple[str, ...]:
