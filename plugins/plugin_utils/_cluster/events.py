@@ -9,7 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.claim_sizes import capacity
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import (
     MAX_HIDDEN,
@@ -25,6 +27,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
+from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
@@ -42,7 +45,21 @@ _REASONS = {
 
 def done_texts(results: Iterable[StepResult]) -> tuple[EventText, ...]:
     """Return one event per successful write of an object, except patches of finalizers, owners and policies."""
-    return tuple(_done(result.step) for result in results if result.is_done and result.step.patch is None)
+    done = (result.step for result in results if result.is_done)
+    return tuple(_done(step) for step in done if step.patch is None or step.notice is not None)
+
+
+def expanded_texts(change: StatusChange, observed: Observed) -> tuple[EventText, ...]:
+    """Return one event per PVC that was expanding before, and has a file system of the desired size now."""
+    remaining = {each["name"] for each in change.after.get("expandingVolumes") or ()}
+    finished = (each for each in change.before.get("expandingVolumes") or () if each["name"] not in remaining)
+    found = ((each, observed.objects.get(ObjectKey("PersistentVolumeClaim", each["name"]))) for each in finished)
+    sizes = ((each["name"], capacity(live), quantity.parse(each.get("size"))) for each, live in found if live is not None)
+    return tuple(
+        EventText("Normal", reasons.VOLUME_EXPANDED, f"PVC {name} has {size.text}.")
+        for name, size, desired in sizes
+        if size is not None and desired is not None and size.amount >= desired
+    )
 
 
 def in_druid_texts(steps: Iterable[DruidChange]) -> tuple[EventText, ...]:
@@ -108,6 +125,8 @@ def _reason(condition: str | None) -> str:
 
 def _done(step: Step) -> EventText:
     kind, name = step.key
+    if step.notice is not None:
+        return EventText("Normal", step.notice.reason, f"PVC {name}: {step.notice.message}.")
     namespace = step.manifest["metadata"]["namespace"]
     messages = {
         "create": f"Successfully created object [{name}:*v1.{kind}] in namespace [{namespace}]",

@@ -27,6 +27,8 @@ RESOURCE_HASH_ANNOTATION = "druidOpResourceHash"
 SECRET_HASH_ANNOTATION = "druid.apache.org/secret-hash"
 # On the workload of a stopped group: the number of pods that it had before.
 REPLICAS_BEFORE_STOP_ANNOTATION = "druid.apache.org/replicas-before-stop"
+# On a PVC that the Go operator is going to delete.
+TO_BE_DELETED_LABEL = "toBeDeleted"
 # On a resource that is being deleted, its uid: its PVCs are deleted even if no other object is left.
 DELETES_PVCS_ANNOTATION = "druid.apache.org/deletes-pvcs"
 

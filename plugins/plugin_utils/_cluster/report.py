@@ -62,7 +62,7 @@ def _status(done: Reconciled, plan: Plan, now: datetime, check_mode: bool, maske
     previous = done.resource.get("status") or {}
     found = ((), ()) if is_terminating(done.resource) else (_lasting_warnings(plan), plan.rollout_warnings)
     warnings = (tuple(map(masked, texts)) for texts in found)
-    return status(done.cluster, observed, plan.findings, previous, now, done.normalized_in_druid, *warnings)
+    return status(done.cluster, observed, plan.findings, previous, now, done.normalized_in_druid, *warnings, plan.expanding)
 
 
 def _lasting_warnings(plan: Plan) -> tuple[str, ...]:
@@ -105,6 +105,7 @@ def _events(done: Reconciled, completed: Completed[Plan], change: StatusChange) 
         yield from events.warning_texts(completed.warnings)
         return
     yield from events.done_texts(done.results)
+    yield from events.expanded_texts(change, done.observed)
     yield from events.in_druid_texts(completed.plan.in_druid)
     if not is_terminating(done.resource):
         yield from events.new_warnings(change, completed.plan)

@@ -12,6 +12,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import blocked_groups
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import GroupState, group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ExpandingVolume
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -60,6 +61,7 @@ def status(
     normalized_in_druid: Mapping[str, str] | None = None,
     warnings: Sequence[str] = (),
     rollout_warnings: Sequence[str] = (),
+    expanding: Sequence[ExpandingVolume] = (),
 ) -> dict[str, Any]:
     """Return the whole status: fields of others stay, ours are computed."""
     states = group_states(cluster, observed, as_it_is=any(finding.reason in PAUSES for finding in findings))
@@ -81,6 +83,7 @@ def status(
         "version": _versions(cluster, observed),
         "reason": _reason(conditions),
         "hiddenWarnings": _hidden((*warnings, *rollout_warnings), conditions, bool(changing), previous),
+        "expandingVolumes": [{name: text for name, text in each._asdict().items() if text} for each in expanding],
         **({} if normalized_in_druid is None else {"dynamicConfig": dict(normalized_in_druid) or None}),
         **_go_fields(observed, states, conditions, findings, previous),
     }
@@ -131,9 +134,9 @@ def _ready(
     waiting = [state for state in states if not state.is_ready]
     if waiting:
         return condition("Ready", False, reasons.PODS_NOT_READY, _waiting_message(waiting))
-    changes = first_finding(findings, reasons.CHANGES_PENDING)
-    if changes is not None:
-        return condition("Ready", False, changes.reason, changes.message)
+    unfinished = first_finding(findings, reasons.CHANGES_PENDING) or first_finding(findings, reasons.EXPANDING_VOLUMES)
+    if unfinished is not None:
+        return condition("Ready", False, unfinished.reason, unfinished.message)
     if cluster.groups and all(group.stopped for group in cluster.groups):
         return condition("Ready", False, reasons.STOPPED, "The cluster is stopped (spec.stopped): it has no pods.")
     pods = sum(state.desired for state in states)
@@ -158,6 +161,9 @@ def _progressing(changing: Sequence[str], findings: Sequence[Finding], problems:
         return condition("Progressing", False, blocking.reason, message)
     if deleting is not None:
         return condition("Progressing", True, deleting.reason, deleting.message)
+    expanding = first_finding(findings, reasons.EXPANDING_VOLUMES)
+    if expanding is not None:
+        return condition("Progressing", True, expanding.reason, expanding.message)
     if awaited is not None:
         return condition("Progressing", False, awaited.reason, awaited.message)
     return condition("Progressing", False, reasons.UP_TO_DATE, "All pods are up to date.")

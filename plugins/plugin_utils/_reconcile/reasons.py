@@ -43,6 +43,8 @@ PODS_WOULD_BE_ORPHANED = "PodsWouldBeOrphaned"
 REMOVAL_DEFERRED = "RemovalDeferred"
 SPEC_WARNING = "SpecWarning"
 ROLLOUT_WARNING = "RolloutWarning"
+EXPANDING_VOLUMES = "ExpandingVolumes"
+VOLUMES_NOT_EXPANDABLE = "VolumesNotExpandable"
 
 # Conditions of a DruidIngestion.
 RUNNING = "Running"
@@ -95,6 +97,8 @@ OF_DRUID = _SHARED | {
     REMOVAL_DEFERRED,
     SPEC_WARNING,
     ROLLOUT_WARNING,
+    EXPANDING_VOLUMES,
+    VOLUMES_NOT_EXPANDABLE,
 }
 OF_INGESTION = _SHARED | {
     RUNNING,
@@ -127,6 +131,9 @@ UPDATE_FAILED = "DruidOperatorUpdateFail"
 DELETE_SUCCEEDED = "DruidOperatorDeleteSuccess"
 DELETE_FAILED = "DruidOperatorDeleteFail"
 PVCS_RETAINED = "PVCsRetained"
+VOLUME_EXPANDING = "VolumeExpanding"
+VOLUME_EXPANDED = "VolumeExpanded"
+PVC_UPDATED = "PVCUpdated"
 SUPERVISOR_UPDATED = "SupervisorUpdated"
 DATASOURCE_CONFIG_UPDATED = "DatasourceConfigUpdated"
 OFFSETS_RESET = "OffsetsReset"
@@ -146,6 +153,9 @@ EVENTS_OF_DRUID = frozenset(
         DELETE_SUCCEEDED,
         DELETE_FAILED,
         PVCS_RETAINED,
+        VOLUME_EXPANDING,
+        VOLUME_EXPANDED,
+        PVC_UPDATED,
         SPEC_WARNING,
         ROLLOUT_WARNING,
         FINALIZER_REMOVED,
