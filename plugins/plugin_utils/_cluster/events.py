@@ -54,7 +54,8 @@ def expanded_texts(change: StatusChange, observed: Observed) -> tuple[EventText,
     remaining = {each["name"] for each in change.after.get("expandingVolumes") or ()}
     finished = (each for each in change.before.get("expandingVolumes") or () if each["name"] not in remaining)
     found = ((each, observed.objects.get(ObjectKey("PersistentVolumeClaim", each["name"]))) for each in finished)
-    sizes = ((each["name"], capacity(live), quantity.parse(each.get("size"))) for each, live in found if live is not None)
+    existing = ((each, live) for each, live in found if live is not None)
+    sizes = ((each["name"], capacity(live), quantity.parse(each.get("size"))) for each, live in existing)
     return tuple(
         EventText("Normal", reasons.VOLUME_EXPANDED, f"PVC {name} has {size.text}.")
         for name, size, desired in sizes

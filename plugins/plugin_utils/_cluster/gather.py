@@ -53,7 +53,7 @@ def _gather(api: KubernetesApi, inputs: Inputs, need: Need) -> Inputs:
 
 
 def _storage_class(api: KubernetesApi, name: str) -> Manifest | str:
-    """Return the storage class, or why it could not be read: the permission is a cluster-wide one, and can be missing."""
+    """Return the storage class, or why it could not be read: the permission is cluster-wide, and can be missing."""
     try:
         found = api.get("StorageClass", None, name)
     except ApiError as error:

@@ -62,7 +62,8 @@ def _status(done: Reconciled, plan: Plan, now: datetime, check_mode: bool, maske
     previous = done.resource.get("status") or {}
     found = ((), ()) if is_terminating(done.resource) else (_lasting_warnings(plan), plan.rollout_warnings)
     warnings = (tuple(map(masked, texts)) for texts in found)
-    return status(done.cluster, observed, plan.findings, previous, now, done.normalized_in_druid, *warnings, plan.expanding)
+    changes = (plan.findings, previous, now, done.normalized_in_druid)
+    return status(done.cluster, observed, *changes, *warnings, expanding=plan.expanding)
 
 
 def _lasting_warnings(plan: Plan) -> tuple[str, ...]:

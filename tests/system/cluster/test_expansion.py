@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""PVCs grow on a real control plane; the test is the storage driver, which the control plane does not have."""
+"""PVCs grow on a real control plane; the test is the storage driver."""
 
 from __future__ import annotations
 
@@ -11,21 +11,25 @@ from ansible_collections.druidops.druid.tests.system.support.eventually import e
 from ansible_collections.druidops.druid.tests.system.support.full_cluster import NAME, STATEFUL, claim_template
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass, until_ready
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    MERGE,
     Manifest,
     NamespaceClient,
     condition,
 )
-from testbed.control_plane import MERGE
 
 CLAIMS = [f"data-{STATEFUL}-{ordinal}" for ordinal in range(2)]
 
 
-def created(live: NamespaceClient, **spec: object) -> None:
+def created(live: NamespaceClient, storage_class: str = "standard") -> None:
     """Create a cluster whose PVCs are bound."""
-    resource = full_cluster.create(live, historicals=full_cluster.historicals(replicas=2))
-    live.merge("Druid", resource["metadata"]["name"], {"spec": {"scalePvcSts": True, **spec}})
+    templates = [described("1Gi", storage_class)]
+    full_cluster.create(live, historicals=full_cluster.historicals(replicas=2, volumeClaimTemplates=templates))
+    live.merge("Druid", NAME, {"spec": {"scalePvcSts": True}})
     until_ready(live, NAME)
     eventually(lambda: all(claim(live, name)["status"].get("capacity") for name in CLAIMS))
+    for name in CLAIMS:
+        # The control plane's own storage driver would be too fast to look at.
+        live.merge("PersistentVolumeClaim", name, {"metadata": {"annotations": {"test/resize": "never"}}})
 
 
 def claim(live: NamespaceClient, name: str) -> Manifest:
@@ -52,10 +56,15 @@ def resize(live: NamespaceClient, name: str, storage: str) -> None:
     live.plane.request("PATCH", path, body, user="admin", content_type=MERGE)
 
 
-def request(live: NamespaceClient, storage: str, **metadata: object) -> None:
-    changed = claim_template(storage=storage)
-    changed["metadata"] |= metadata
-    live.merge("Druid", NAME, {"spec": {"nodes": {"historicals": {"volumeClaimTemplates": [changed]}}}})
+def described(storage: str, storage_class: str, **metadata: object) -> Manifest:
+    template = claim_template(storage=storage)
+    metadata = {**template["metadata"], **metadata}
+    return {"metadata": metadata, "spec": {**template["spec"], "storageClassName": storage_class}}
+
+
+def request(live: NamespaceClient, storage: str, storage_class: str = "standard", **metadata: object) -> None:
+    templates = [described(storage, storage_class, **metadata)]
+    live.merge("Druid", NAME, {"spec": {"nodes": {"historicals": {"volumeClaimTemplates": templates}}}})
 
 
 def test_volumes_grow_without_a_restart(live: NamespaceClient) -> None:
@@ -90,15 +99,10 @@ def test_volumes_grow_without_a_restart(live: NamespaceClient) -> None:
 
 
 def test_the_class_must_allow_it(live: NamespaceClient) -> None:
-    created(live)
-    path = "/apis/storage.k8s.io/v1/storageclasses"
-    name = f"fixed-{live.namespace}"
+    path, name = "/apis/storage.k8s.io/v1/storageclasses", f"fixed-{live.namespace}"
     live.plane.request("POST", path, {"metadata": {"name": name}, "provisioner": "test/kwok"}, user="admin")
-    for each in CLAIMS:
-        # Which class a PVC has cannot be changed but by the annotation that preceded the field.
-        annotations = {"volume.beta.kubernetes.io/storage-class": name}
-        live.merge("PersistentVolumeClaim", each, {"metadata": {"annotations": annotations}})
-    request(live, "2Gi")
+    created(live, storage_class=name)
+    request(live, "2Gi", storage_class=name)
     former = live.get("StatefulSet", STATEFUL)["metadata"]["uid"]
     [finding] = one_pass(live, NAME).plan.findings
     assert (finding.reason, finding.group) == ("VolumesNotExpandable", "historicals")

@@ -74,7 +74,7 @@ def place_of(name: str) -> tuple[str, int] | None:
 
 
 def used_claims(group: Group, inputs: Inputs) -> tuple[GroupClaim, ...]:
-    """Return the PVCs of the group that exist and stay, by ordinal: not the terminating ones, and not marked orphans."""
+    """Return the PVCs of the group that exist and stay, by ordinal; not terminating or marked ones."""
     return tuple(
         claim
         for claim in sorted(_claims(group, inputs), key=lambda each: (each.ordinal or 0, each.name))

@@ -26,6 +26,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.gro
     used_claims,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import GetStorageClasses, Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ExpandingVolume
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
@@ -76,7 +77,7 @@ def not_expandable(draft: Draft) -> tuple[Finding, ...]:
     """Return a finding for each group with a PVC that has to grow, and whose storage class does not allow it.
 
     It blocks the group, so that Druid does not get a larger limit than its disk. If the StatefulSet is missing or has
-    the size already, there is nothing to hold back: then it blocks only the PVC.
+    the size already, it blocks only the PVC.
     """
     inputs = draft.inputs
     refused = ((group, _refusals(group, inputs)) for group in inputs.cluster.groups)
@@ -97,17 +98,19 @@ def _refusal(claim: GroupClaim, classes: Mapping[str, Manifest | str]) -> str | 
     if isinstance(found, str):
         return found
     if found is not None and not found.get("allowVolumeExpansion"):
-        return f"storage class {name} does not allow it. Set its allowVolumeExpansion to true, if its driver supports it."
+        return (
+            f"storage class {name} does not allow it. Set its allowVolumeExpansion to true, if its driver can expand."
+        )
     return None
 
 
 def _finding(group: Group, refused: Mapping[str, str], inputs: Inputs) -> Finding:
     name, reason = next(iter(refused.items()))
     claim = next(each for each in undersized(group, inputs) if each.name == name)
-    size, others = (claim.desired or Size("", "", None)).text, [*refused][1:]  # type: ignore[arg-type]
+    size, others = claim.desired.text if claim.desired else "", [*refused][1:]
     more = f" The same applies to {join_limited(others)}." if others else ""
     message = f"{claim.field}: PVC {name} cannot be expanded to {size}: {reason}{more}"
-    if _holds_back(group, claim, inputs):
+    if _blocks_group(group, claim, inputs):
         return Finding(reasons.VOLUMES_NOT_EXPANDABLE, f"{message} Nothing of group {group.key} is changed.", group.key)
     return Finding(
         reasons.VOLUMES_NOT_EXPANDABLE,
@@ -117,7 +120,7 @@ def _finding(group: Group, refused: Mapping[str, str], inputs: Inputs) -> Findin
     )
 
 
-def _holds_back(group: Group, claim: GroupClaim, inputs: Inputs) -> bool:
+def _blocks_group(group: Group, claim: GroupClaim, inputs: Inputs) -> bool:
     return claim.ordinal is None or _has_smaller_templates(group, inputs)
 
 
@@ -170,7 +173,7 @@ def with_deferred_sizes(inputs: Inputs) -> Desired:
 
 
 def _with_live_sizes(manifest: Manifest, inputs: Inputs) -> Manifest:
-    live = inputs.live.objects.get(("StatefulSet", manifest["metadata"]["name"]))  # type: ignore[call-overload]
+    live = inputs.live.objects.get(ObjectKey("StatefulSet", manifest["metadata"]["name"]))
     if manifest["kind"] != "StatefulSet" or live is None:
         return manifest
     sizes = sizes_of_templates(live["spec"].get("volumeClaimTemplates") or ())

@@ -10,7 +10,7 @@ The StatefulSet controller finds the PVC of a pod by its name, whatever its labe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from decimal import Decimal
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.claim_sizes import (
@@ -113,7 +113,7 @@ def _amount(size: Size) -> Decimal:
 
 
 def undersized_pvcs(inputs: Inputs) -> tuple[str, ...]:
-    """Return a warning for each request of the spec that is larger than that of existing PVCs, which stay as they are."""
+    """Return a warning for each request of the spec that is larger than that of existing PVCs, which keep their size."""
     if inputs.cluster.expands_pvcs:
         return ()
     return tuple(warning for group in inputs.cluster.groups for warning in _undersized(group, inputs))

@@ -4,8 +4,8 @@
 
 """The patches of existing PVCs: their size, and the annotations and attributes class of a changed template.
 
-A PVC is patched before its StatefulSet is recreated, so what has changed is known until every PVC has it. Annotations of
-others stay. A size that others have raised is left as it is.
+A PVC is patched before its StatefulSet is recreated, so what has changed is known until every PVC has it. Annotations
+of others stay. A size that others have raised is left as it is.
 """
 
 from __future__ import annotations
