@@ -113,7 +113,7 @@ def _amount(size: Size) -> Decimal:
 
 
 def undersized_pvcs(inputs: Inputs) -> tuple[str, ...]:
-    """Return a warning for each request of the spec that is larger than that of existing PVCs, which keep their size."""
+    """Return a warning for each request of the spec that is larger than existing PVCs, which keep their size."""
     if inputs.cluster.expands_pvcs:
         return ()
     return tuple(warning for group in inputs.cluster.groups for warning in _undersized(group, inputs))
