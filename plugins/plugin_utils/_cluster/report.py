@@ -61,9 +61,9 @@ def _status(done: Reconciled, plan: Plan, now: datetime, check_mode: bool, maske
     observed = predicted(done.observed, plan.steps) if check_mode else done.observed
     previous = done.resource.get("status") or {}
     found = ((), ()) if is_terminating(done.resource) else (_lasting_warnings(plan), plan.rollout_warnings)
-    warnings = (tuple(map(masked, texts)) for texts in found)
-    changes = (plan.findings, previous, now, done.normalized_in_druid)
-    return status(done.cluster, observed, *changes, *warnings, expanding=plan.expanding)
+    warnings, rollout = (tuple(map(masked, texts)) for texts in found)
+    normalized = done.normalized_in_druid
+    return status(done.cluster, observed, plan.findings, previous, now, normalized, warnings, rollout, plan.expanding)
 
 
 def _lasting_warnings(plan: Plan) -> tuple[str, ...]:
