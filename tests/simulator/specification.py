@@ -49,6 +49,7 @@ class Cluster:
     image: str = OLD_IMAGE
     rolls: bool = False
     paused: bool = False
+    expands_pvcs: bool = False
 
     def is_stopped(self, key: str) -> bool:
         return self.stopped or self.groups[key].stopped
@@ -61,6 +62,7 @@ class Cluster:
             "rollingDeploy": self.rolls,
             **({"paused": True} if self.paused else {}),
             "stopped": self.stopped,
+            **({"scalePvcSts": True} if self.expands_pvcs else {}),
             "disablePVCDeletionFinalizer": self.keeps_pvcs,
             "nodes": {key: _node(key, group) for key, group in self.groups.items()},
         }

@@ -9,7 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.claim_sizes import capacity
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import (
     MAX_HIDDEN,
@@ -26,6 +28,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
+from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
@@ -48,7 +51,8 @@ def done_texts(results: Iterable[StepResult]) -> tuple[EventText, ...]:
 
     One event names all created objects, and one all deleted ones: a new cluster has many.
     """
-    steps = [result.step for result in results if result.is_done and result.step.patch is None]
+    done = (result.step for result in results if result.is_done)
+    steps = [step for step in done if step.patch is None or step.notice is not None]
     together = {
         operation: found
         for operation in _TOGETHER
@@ -66,6 +70,20 @@ def _done_together(operation: str, steps: Sequence[Step]) -> EventText:
     namespace = steps[0].manifest["metadata"]["namespace"]
     message = f"Successfully {_TOGETHER[operation]} {len(steps)} objects in namespace [{namespace}]: {objects}"
     return EventText("Normal", _REASONS[operation][0], message)
+
+
+def expanded_texts(change: StatusChange, observed: Observed) -> tuple[EventText, ...]:
+    """Return one event per PVC that was expanding before, and has a file system of the desired size now."""
+    remaining = {each["name"] for each in change.after.get("expandingVolumes") or ()}
+    finished = (each for each in change.before.get("expandingVolumes") or () if each["name"] not in remaining)
+    found = ((each, observed.objects.get(ObjectKey("PersistentVolumeClaim", each["name"]))) for each in finished)
+    existing = ((each, live) for each, live in found if live is not None)
+    sizes = ((each["name"], capacity(live), quantity.parse(each.get("size"))) for each, live in existing)
+    return tuple(
+        EventText("Normal", reasons.VOLUME_EXPANDED, f"PVC {name} has {size.text}.")
+        for name, size, desired in sizes
+        if size is not None and desired is not None and size.amount >= desired
+    )
 
 
 def in_druid_texts(steps: Iterable[DruidChange]) -> tuple[EventText, ...]:
@@ -144,6 +162,8 @@ def _reason(condition: str | None) -> str:
 
 def _done(step: Step) -> EventText:
     kind, name = step.key
+    if step.notice is not None:
+        return EventText("Normal", step.notice.reason, f"PVC {name}: {step.notice.message}.")
     namespace = step.manifest["metadata"]["namespace"]
     messages = {
         "create": f"Successfully created object [{name}:*v1.{kind}] in namespace [{namespace}]",

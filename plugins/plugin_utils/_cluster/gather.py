@@ -23,6 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
     DryRun,
     Get,
     GetResource,
+    GetStorageClasses,
     Inputs,
     List,
     Verdict,
@@ -57,6 +58,8 @@ def _gather(api: KubernetesApi, inputs: Inputs, need: Need) -> Inputs:
         # A stale resource in a cache may seem to be an earlier or a later one.
         require_live_api(api)
         return replace(inputs, latest=(api.get(names.KIND, inputs.cluster.namespace, inputs.cluster.name),))
+    if isinstance(need, GetStorageClasses):
+        return replace(inputs, storage_classes={name: _storage_class(api, name) for name in need.names})
     if isinstance(need, DryRun):
         return replace(inputs, verdicts=_verdicts(api, inputs, need.steps))
     raise TypeError(need)
@@ -81,6 +84,17 @@ def _verdicts(api: KubernetesApi, inputs: Inputs, steps: Sequence[Step]) -> dict
     if any(verdict.rejection for verdict in verdicts.values()):
         raise CacheMiss
     return verdicts
+
+
+def _storage_class(api: KubernetesApi, name: str) -> Manifest | str:
+    """Return the storage class, or why it could not be read: the permission is cluster-wide, and can be missing."""
+    try:
+        found = api.get("StorageClass", None, name)
+    except ApiError as error:
+        if error.status != FORBIDDEN:
+            raise
+        return str(error)
+    return f"storage class {name} does not exist." if found is None else found
 
 
 def _list(api: KubernetesApi, namespace: str, need: List) -> tuple[Manifest, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
@@ -34,9 +35,10 @@ class Inputs:
     """The resource, its cluster, the live objects with its label, the rendered objects, and what the options allow.
 
     `schema_errors`: the spec cannot be read, and `cluster` has an empty one. `check_mode`: nothing will be written, and
-    the resource may be the result of a dry run, with a generation that is not stored. The last four fields are gathered
-    when a decision asks for them: objects without the label by name (`Get`), lists by kind (`List`), dry runs
-    (`DryRun`), and the resource once more (`GetResource`), as the only element (None: deleted).
+    the resource may be the result of a dry run, with a generation that is not stored. `now` is the time of the
+    reconcile. The last fields are gathered when a decision asks for them: objects without the label by name (`Get`),
+    lists by kind (`List`), dry runs (`DryRun`), the resource once more (`GetResource`), as the only element (None:
+    deleted), and storage classes by name (`GetStorageClasses`), or why one could not be read.
     """
 
     resource: Manifest
@@ -47,10 +49,12 @@ class Inputs:
     allowed_reference_namespaces: tuple[str, ...] = ()
     keep_finalizer: bool = False
     check_mode: bool = False
+    now: datetime = datetime(1970, 1, 1, tzinfo=UTC)
     unlisted: Mapping[ObjectKey, Manifest] | None = None
     lists: Mapping[str, tuple[Manifest, ...]] = field(default_factory=dict)
     verdicts: Mapping[ObjectKey, Verdict] | None = None
     latest: tuple[Manifest | None, ...] = ()
+    storage_classes: Mapping[str, Manifest | str] | None = None
 
     @cached_property
     def live(self) -> Observed:
@@ -82,6 +86,13 @@ class List(Need):
 @dataclass(frozen=True)
 class GetResource(Need):
     """The resource, as it is now."""
+
+
+@dataclass(frozen=True)
+class GetStorageClasses(Need):
+    """Storage classes by name."""
+
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True)

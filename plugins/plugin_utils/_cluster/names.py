@@ -36,6 +36,8 @@ GROUP_RESTARTED_AT_PREFIX = "restarted-at.druid.apache.org/"
 SUBDOMAIN_ANNOTATION = "druid.apache.org/subdomain"
 # On the workload of a stopped group: the number of pods that it had before.
 REPLICAS_BEFORE_STOP_ANNOTATION = "druid.apache.org/replicas-before-stop"
+# On a PVC that the Go operator is going to delete.
+TO_BE_DELETED_LABEL = "toBeDeleted"
 # On a resource that is being deleted, its uid: its PVCs are deleted even if no other object is left.
 DELETES_PVCS_ANNOTATION = "druid.apache.org/deletes-pvcs"
 

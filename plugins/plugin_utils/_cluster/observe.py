@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.desired_state import desired_state
@@ -43,7 +44,7 @@ LISTED_KINDS = (
 )
 
 
-def observe(api: KubernetesApi, resource: Manifest, options: Options) -> Inputs:
+def observe(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Inputs:
     """Read the cluster, the objects that the resource refers to, and external autoscalers if there may be any."""
     errors = spec_errors(names.KIND, resource)
     readable = {**resource, "spec": {}} if errors else resource
@@ -61,6 +62,7 @@ def observe(api: KubernetesApi, resource: Manifest, options: Options) -> Inputs:
         options.allowed_reference_namespaces,
         options.keep_finalizer,
         options.check_mode,
+        now,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
@@ -31,6 +31,23 @@ class Effect:
     is_destructive: bool = False
 
 
+class Notice(NamedTuple):
+    """What a step means for a PVC: the reason and message of its event; the plan has the message, too."""
+
+    reason: str
+    message: str
+
+
+class ExpandingVolume(NamedTuple):
+    """A PVC whose volume has not the desired size yet: names, sizes as quantities, and what is awaited."""
+
+    name: str
+    size: str
+    capacity: str
+    awaited: str
+    since: str
+
+
 @dataclass(frozen=True)
 class Step:
     """One write. `group` is the key of its group, None for shared objects.
@@ -41,7 +58,7 @@ class Step:
     autoscaled workload, or fields of other managers in a recreated object. `former` is the object that it replaced, if
     that is not `live`. `releases` are the uids of the owners that the step separates from their PVCs, so that the PVCs
     are retained when one of the owners is deleted. `effects` is what controllers do because of it; a decision has them
-    only in its result.
+    only in its result. `notice`: what it means for a PVC.
     """
 
     operation: Operation
@@ -55,6 +72,7 @@ class Step:
     former: Manifest | None = None
     releases: frozenset[str] = frozenset()
     effects: tuple[Effect, ...] = ()
+    notice: Notice | None = None
 
     @property
     def key(self) -> ObjectKey:
@@ -147,12 +165,14 @@ class Plan(plan.Plan[Step]):
     """The plan of a cluster; `in_druid` are the changes in Druid, which follow the writes in Kubernetes.
 
     `later` are the steps of later reconciles, which wait for the pods of other groups, in the order of the restarts.
-    `warnings` are about the spec and the live state, `rollout_warnings` about the steps.
+    `warnings` are about the spec and the live state, `rollout_warnings` about the steps. `expanding` are the PVCs
+    that the status reports.
     """
 
     in_druid: tuple[DruidChange, ...] = ()
     rollout_warnings: tuple[str, ...] = ()
     later: tuple[Step, ...] = ()
+    expanding: tuple[ExpandingVolume, ...] = ()
 
     @property
     def changes(self) -> bool:

@@ -41,7 +41,8 @@ def _consequences(plan: Plan) -> list[str]:
 
 
 def _line(step: Step) -> str:
-    return f"{_VERBS.get(step.operation, step.operation)} {step.key}{_REMARKS.get(step.operation, '')}"
+    remark = f" ({step.notice.message})" if step.notice else _REMARKS.get(step.operation, "")
+    return f"{_VERBS.get(step.operation, step.operation)} {step.key}{remark}"
 
 
 def effect_lines(steps: Iterable[Step]) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult, act
@@ -32,7 +33,7 @@ def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: dat
 
     KubernetesError if the cluster cannot be read; the conditions report it. Failed writes are in the report.
     """
-    reconcile_once = _finalize if is_terminating(resource) else _reconcile
+    reconcile_once = _finalize if is_terminating(resource) else partial(_reconcile, now)
     return reconcile_and_report(REPORTING, reconcile_once, api, resource, options, now)
 
 
@@ -47,9 +48,9 @@ def _finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Recon
     return _with_written(Reconciled(resource, cluster, observed, Plan(planned, (deleting,), tuple(warnings)), results))
 
 
-def _reconcile(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
+def _reconcile(now: datetime, api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
     with options.phases("observe"):
-        inputs = observe(api, resource, options)
+        inputs = observe(api, resource, options, now)
     with options.phases("decide"):
         plan, inputs = plan_for(api, inputs)
     done = Reconciled(resource, inputs.cluster, inputs.live, plan)

@@ -74,6 +74,7 @@ def _status(done: Reconciled, plan: Plan, now: datetime, check_mode: bool, maske
         warnings,
         rollout_warnings,
         Pending(done.plan.pending_restarts, removals, done.plan.restarts),
+        plan.expanding,
     )
 
 
@@ -117,6 +118,7 @@ def _events(done: Reconciled, completed: Completed[Plan], change: StatusChange) 
         yield from events.warning_texts(completed.warnings)
         return
     yield from events.done_texts(done.results)
+    yield from events.expanded_texts(change, done.observed)
     yield from events.in_druid_texts(completed.plan.in_druid)
     if not is_terminating(done.resource):
         yield from events.new_warnings(change, completed.plan)

@@ -88,6 +88,16 @@ class Cluster:
         return bool(self.spec.get("disablePVCDeletionFinalizer"))
 
     @property
+    def expands_pvcs(self) -> bool:
+        """Whether existing PVCs grow when the spec requests more."""
+        return bool(self.spec.get("scalePvcSts"))
+
+    @property
+    def updates_pvcs(self) -> bool:
+        """Whether existing PVCs get the annotations and the attributes class of their template when these change."""
+        return not self.spec.get("disablePVCAnnotationUpdate")
+
+    @property
     def auth(self) -> Mapping[str, Any]:
         """How to authenticate to Druid's API."""
         return self.spec.get("auth") or {}

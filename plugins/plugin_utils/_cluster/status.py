@@ -13,6 +13,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import ima
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import blocked_groups
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import GroupState, group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ExpandingVolume
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import (
     NOTHING_PENDING,
     Pending,
@@ -69,6 +70,7 @@ def status(
     warnings: Sequence[str] = (),
     rollout_warnings: Sequence[str] = (),
     pending: Pending = NOTHING_PENDING,
+    expanding: Sequence[ExpandingVolume] = (),
 ) -> dict[str, Any]:
     """Return the whole status: fields of others stay, ours are computed."""
     states = group_states(cluster, observed, as_it_is=any(finding.reason in PAUSES for finding in findings))
@@ -97,6 +99,7 @@ def status(
         "version": _versions(cluster, observed),
         "reason": _reason(conditions),
         "hiddenWarnings": _hidden((*warnings, *rollout_warnings), conditions, bool(changing), previous),
+        "expandingVolumes": [{name: text for name, text in each._asdict().items() if text} for each in expanding],
         **({} if normalized_in_druid is None else {"dynamicConfig": dict(normalized_in_druid) or None}),
         **_go_fields(observed, states, conditions, findings, previous),
     }
@@ -136,9 +139,9 @@ def _ready(cluster: Cluster, states: Sequence[GroupState], findings: Sequence[Fi
     waiting = [state for state in states if not state.is_ready]
     if waiting:
         return condition("Ready", False, reasons.PODS_NOT_READY, _waiting_message(waiting))
-    changes = first_finding(findings, reasons.CHANGES_PENDING)
-    if changes is not None:
-        return condition("Ready", False, changes.reason, changes.message)
+    unfinished = first_finding(findings, reasons.CHANGES_PENDING) or first_finding(findings, reasons.EXPANDING_VOLUMES)
+    if unfinished is not None:
+        return condition("Ready", False, unfinished.reason, unfinished.message)
     if pending.restarts or pending.removals:
         return condition("Ready", False, reasons.ROLLING_OUT, f"{pending} when all pods are available.")
     if cluster.groups and all(group.stopped for group in cluster.groups):
@@ -168,6 +171,9 @@ def _progressing(
         return condition("Progressing", False, blocking.reason, message)
     if deleting is not None:
         return condition("Progressing", True, deleting.reason, deleting.message)
+    expanding = first_finding(findings, reasons.EXPANDING_VOLUMES)
+    if expanding is not None:
+        return condition("Progressing", True, expanding.reason, expanding.message)
     if awaited is not None:
         return condition("Progressing", False, awaited.reason, awaited.message)
     return condition("Progressing", False, reasons.UP_TO_DATE, "All pods are up to date.")

@@ -21,8 +21,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 
 _Result = TypeVar("_Result")
 
-# A Secret that is read through the cache makes it watch all Secrets of the watched namespaces.
-READ_DIRECTLY = ("Secret",)
+# A Secret that is read through the cache makes it watch all Secrets of the watched namespaces. Of StorageClasses, the
+# operator may only read single ones.
+READ_DIRECTLY = ("Secret", "StorageClass")
 # Read only if there is something to do.
 NOT_LISTED = ("ReplicaSet", "ResourceQuota")
 

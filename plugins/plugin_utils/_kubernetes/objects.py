@@ -46,6 +46,7 @@ KINDS: Mapping[str, Kind] = {
     "Ingress": Kind("networking.k8s.io/v1", "ingresses"),
     "PodDisruptionBudget": Kind("policy/v1", "poddisruptionbudgets"),
     "HorizontalPodAutoscaler": Kind("autoscaling/v2", "horizontalpodautoscalers"),
+    "StorageClass": Kind("storage.k8s.io/v1", "storageclasses", namespaced=False),
     "Druid": Kind("druid.apache.org/v1alpha1", "druids"),
     "DruidIngestion": Kind("druid.apache.org/v1alpha1", "druidingestions"),
 }

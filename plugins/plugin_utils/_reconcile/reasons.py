@@ -44,6 +44,8 @@ PODS_WOULD_BE_ORPHANED = "PodsWouldBeOrphaned"
 REMOVAL_DEFERRED = "RemovalDeferred"
 SPEC_WARNING = "SpecWarning"
 ROLLOUT_WARNING = "RolloutWarning"
+EXPANDING_VOLUMES = "ExpandingVolumes"
+VOLUMES_NOT_EXPANDABLE = "VolumesNotExpandable"
 
 # Conditions of a DruidIngestion.
 RUNNING = "Running"
@@ -97,6 +99,8 @@ OF_DRUID = _SHARED | {
     REMOVAL_DEFERRED,
     SPEC_WARNING,
     ROLLOUT_WARNING,
+    EXPANDING_VOLUMES,
+    VOLUMES_NOT_EXPANDABLE,
 }
 OF_INGESTION = _SHARED | {
     RUNNING,
@@ -131,6 +135,9 @@ DELETE_FAILED = "DruidOperatorDeleteFail"
 PVCS_RETAINED = "PVCsRetained"
 ROLLOUT_STARTED = "RolloutStarted"
 ROLLOUT_COMPLETED = "RolloutCompleted"
+VOLUME_EXPANDING = "VolumeExpanding"
+VOLUME_EXPANDED = "VolumeExpanded"
+PVC_UPDATED = "PVCUpdated"
 SUPERVISOR_UPDATED = "SupervisorUpdated"
 DATASOURCE_CONFIG_UPDATED = "DatasourceConfigUpdated"
 OFFSETS_RESET = "OffsetsReset"
@@ -152,6 +159,9 @@ EVENTS_OF_DRUID = frozenset(
         PVCS_RETAINED,
         ROLLOUT_STARTED,
         ROLLOUT_COMPLETED,
+        VOLUME_EXPANDING,
+        VOLUME_EXPANDED,
+        PVC_UPDATED,
         SPEC_WARNING,
         ROLLOUT_WARNING,
         FINALIZER_REMOVED,

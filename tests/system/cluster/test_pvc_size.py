@@ -64,7 +64,7 @@ def assert_warns_of_size(live: NamespaceClient, storage: str) -> None:
     if storage == "1Gi":
         assert ("Warnings" in conditions, events) == (False, [])
     else:
-        assert f"{words}, because existing PVCs are not expanded yet: {CLAIM} (1Gi)" in conditions["Warnings"]
+        assert f"{words}, because scalePvcSts is false: {CLAIM} (1Gi)" in conditions["Warnings"]
         assert [(each["reason"], each["count"]) for each in events] == [("SpecWarning", 1)]
 
 

@@ -33,6 +33,7 @@ def test_each_permission_is_required_and_none_is_missing(
     started.wait_until_settled(full_cluster.NAME)
 
     edit_twice(live)
+    grow(live)
     leave_pods_behind(live)
     started.wait_until_settled(full_cluster.NAME)
     remove_groups(live, NAME)
@@ -65,6 +66,14 @@ def create_one_of_every_kind(live: NamespaceClient) -> None:
     }
     resource["spec"]["extraCommonConfig"] = [{"name": files["metadata"]["name"], "kind": "Secret"}]
     live.create(resource)
+
+
+def grow(live: NamespaceClient) -> None:
+    """Expand a PVC, whose storage class has to be read."""
+    groups = {"historicals": {"volumeClaimTemplates": [full_cluster.claim_template(storage="2Gi")]}}
+    live.merge("Druid", full_cluster.NAME, {"spec": {"scalePvcSts": True, "nodes": groups}})
+    name = f"data-{full_cluster.STATEFUL}-0"
+    eventually(lambda: live.get("PersistentVolumeClaim", name)["spec"]["resources"]["requests"]["storage"] == "2Gi")
 
 
 def ingest(live: NamespaceClient) -> None:

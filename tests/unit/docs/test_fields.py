@@ -34,9 +34,7 @@ ROOT = Path(__file__).resolve().parents[3]
 USED_LATER = {
     "spec": {
         "deleteOrphanPvc",
-        "disablePVCAnnotationUpdate",
         "middleManagerDrainStrategy",
-        "scalePvcSts",
     },
     "node": set[str](),
 }
@@ -107,6 +105,7 @@ def asked() -> dict[str, set[str]]:
     assert (specified(cluster), secrets_of(cluster)) == (SpecifiedConfigs(), ())
     assert deletes_claims(spec)
     assert (failing_pods(inputs(cluster)), gate((), inputs(cluster))) == ((), Gated(()))
+    assert (cluster.expands_pvcs, cluster.updates_pvcs) == (False, True)
     assert render(cluster).groups.keys() == nodes.keys()
     return {"spec": spec.names, "node": set.union(*(each.names for each in nodes.values()))}
 
@@ -131,7 +130,7 @@ def test_migration_guide_names_fields_without_effect() -> None:
     text = (ROOT / "docs" / "migration-from-the-go-operator.md").read_text(encoding="utf-8")
     section = text.partition("\n### What is different today\n")[2].partition("\n## ")[0]
     named = set(re.findall(r"^\| `([^`]+)`", section, re.MULTILINE))
-    assert named == USED_LATER["spec"] | USED_LATER["node"] | {"volumeAttributesClassName"}
+    assert named == USED_LATER["spec"] | USED_LATER["node"]
 
 
 def test_the_shipped_schema_is_that_of_the_crd() -> None:

@@ -190,7 +190,7 @@ def test_pvcs_that_stay_too_small_are_a_lasting_warning(has_labels: bool) -> Non
     observer.act(Edit("storage", "4Gi", "brokers"))
     planned = observer.subject.run("playbook", check_mode=True)
     assert planned is not None
-    [warning] = [text for text in planned.warnings if "existing PVCs are not expanded yet" in text]
+    [warning] = [text for text in planned.warnings if "scalePvcSts is false" in text]
     assert "data-druid-c-brokers-0 (1Gi), data-druid-c-brokers-1 (1Gi)" in warning
     observer.converge()
     assert message_of(observer, "Warnings") == warning

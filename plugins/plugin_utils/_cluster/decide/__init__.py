@@ -36,11 +36,19 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pru
     removed_objects,
     replica_sets_without_owner,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_expansion import (
+    expanding_volumes,
+    expansion_finding,
+    not_expandable,
+    storage_classes,
+    with_deferred_sizes,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_size import (
     shrinking_claims,
     undersized_pvcs,
     unlabelled_claims,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_updates import pvc_updates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import exceeded_quotas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.released_claims import (
     all_claims,
@@ -83,6 +91,8 @@ READS: tuple[Callable[[Inputs], Need | None], ...] = (
     all_claims,
     # A PVC of a group may be too small or too large, and has no labels.
     unlabelled_claims,
+    # The storage class of a PVC must allow its expansion.
+    storage_classes,
 )
 # Each one judges the steps that those before it do not block. A finding blocks its group, or all groups.
 POLICIES: tuple[Policy, ...] = (
@@ -90,6 +100,8 @@ POLICIES: tuple[Policy, ...] = (
     name_collisions,
     # A PVC cannot shrink.
     shrinking_claims,
+    # A PVC cannot grow.
+    not_expandable,
     # A recreated workload would not adopt its running pods.
     orphaned_pods,
     # The names of running pods would no longer resolve.
@@ -123,7 +135,9 @@ def decide(inputs: Inputs) -> Plan | Need:
         return draft
     plan = draft.plan()
     warnings = (*plan.warnings, *undersized_pvcs(inputs), *retained_services(inputs))
-    return replace(plan, steps=(*kept, *plan.steps), warnings=warnings)
+    expanding = expanding_volumes(inputs)
+    findings = (*plan.findings, *expansion_finding(expanding))
+    return replace(plan, steps=(*kept, *plan.steps), findings=findings, warnings=warnings, expanding=expanding)
 
 
 def _first_findings(blockers: tuple[Blocker, ...], inputs: Inputs) -> tuple[Finding, ...]:
@@ -136,8 +150,10 @@ def _first_need(inputs: Inputs) -> Need | None:
 
 def _candidates(inputs: Inputs) -> Draft:
     """Return a step for each object that is missing, differs or is not desired any more."""
-    changed = confirmed(changed_objects(inputs.cluster, inputs.desired, inputs.live), inputs.verdicts)
-    writes = (*changed, *released_claims(inputs), *failing_pods(inputs))
+    desired = with_deferred_sizes(inputs)
+    changed = confirmed(changed_objects(inputs.cluster, desired, inputs.live), inputs.verdicts)
+    # PVCs are patched before their StatefulSet is recreated.
+    writes = (*pvc_updates(inputs), *changed, *released_claims(inputs), *failing_pods(inputs))
     live = inputs.live_and_all_claims
     return Draft(inputs, in_order(writes, removed_objects(inputs.cluster, inputs.desired, live)))
 

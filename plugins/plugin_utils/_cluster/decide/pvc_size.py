@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""PVCs cannot shrink, and are not expanded yet: a finding about smaller requests, a warning about larger ones.
+"""PVCs cannot shrink, and grow only with scalePvcSts: a finding about smaller requests, a warning about larger ones.
 
 The StatefulSet controller finds the PVC of a pod by its name, whatever its labels, and so do these policies.
 """
@@ -10,10 +10,16 @@ The StatefulSet controller finds the PVC of a pod by its name, whatever its labe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any, NamedTuple
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.claim_sizes import (
+    CLAIM,
+    Size,
+    capacity,
+    requested_size,
+    sizes_of_templates,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import pvcs_above
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
@@ -22,18 +28,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
-
-CLAIM = "PersistentVolumeClaim"
-
-
-class Size(NamedTuple):
-    """The size of a PVC or of a volume claim template."""
-
-    name: str
-    text: str
-    amount: Decimal
 
 
 def unlabelled_claims(inputs: Inputs) -> List | None:
@@ -72,8 +67,8 @@ def _sizes_of_templates(group: Group, workload: Manifest) -> list[tuple[Size, Si
     """Return the live and the specified size of each volume claim template that is in both."""
     if group.is_deployment:
         return []
-    old = _requests_of_templates(workload["spec"].get("volumeClaimTemplates") or [])
-    new = _requests_of_templates(group.concatenated("volumeClaimTemplates"))
+    old = sizes_of_templates(workload["spec"].get("volumeClaimTemplates") or [])
+    new = sizes_of_templates(group.concatenated("volumeClaimTemplates"))
     return [(old[name], new[name]) for name in sorted(old.keys() & new.keys())]
 
 
@@ -108,8 +103,7 @@ def _sizes(stem: str, observed: Observed) -> Iterator[Size]:
     for claim in observed.of_kind(CLAIM):
         name = claim["metadata"]["name"]
         if re.fullmatch(rf"{re.escape(stem)}-[0-9]+", name):
-            texts = _requested(claim), ((claim.get("status") or {}).get("capacity") or {}).get("storage")
-            sizes = [size for text in texts if (size := _size_of(name, text)) is not None]
+            sizes = [size for size in (requested_size(claim), capacity(claim)) if size is not None]
             if sizes:
                 yield min(sizes, key=_amount)
 
@@ -119,7 +113,9 @@ def _amount(size: Size) -> Decimal:
 
 
 def undersized_pvcs(inputs: Inputs) -> tuple[str, ...]:
-    """Return a warning for each request of the spec that is larger than that of existing PVCs."""
+    """Return a warning for each request of the spec that is larger than existing PVCs, which keep their size."""
+    if inputs.cluster.expands_pvcs:
+        return ()
     return tuple(warning for group in inputs.cluster.groups for warning in _undersized(group, inputs))
 
 
@@ -128,40 +124,22 @@ def _undersized(group: Group, inputs: Inputs) -> Iterator[str]:
     for manifest in inputs.desired.groups.get(group.key, ()):
         if manifest["kind"] == CLAIM:
             name = manifest["metadata"]["name"]
-            asked = _size_of(name, _requested(manifest))
-            yield from _undersized_warning(f"{where}.persistentVolumeClaim[{name}]", asked, [name], live)
+            field = f"{where}.persistentVolumeClaim[{name}]"
+            yield from _undersized_warning(field, requested_size(manifest), [name], live)
         elif manifest["kind"] == "StatefulSet":
-            for template, asked in _requests_of_templates(group.concatenated("volumeClaimTemplates")).items():
+            for template, asked in sizes_of_templates(group.concatenated("volumeClaimTemplates")).items():
                 names = pvcs_above(manifest["metadata"]["name"], [template], 0, live)
                 yield from _undersized_warning(f"{where}.volumeClaimTemplates[{template}]", asked, names, live)
 
 
 def _undersized_warning(where: str, asked: Size | None, names: list[str], observed: Observed) -> Iterator[str]:
     found = (observed.objects.get(ObjectKey(CLAIM, name)) for name in names)
-    sizes = (_size_of(live["metadata"]["name"], _requested(live)) for live in found if live is not None)
+    sizes = (requested_size(live) for live in found if live is not None)
     smaller = [size for size in sizes if size is not None and asked is not None and size.amount < asked.amount]
     if asked is not None and smaller:
         listed = join_limited(f"{size.name} ({size.text})" for size in smaller)
         yield (
-            f"{where}: the spec requests {asked.text}, but these PVCs keep their size, because existing PVCs are not "
-            f"expanded yet: {listed}. Druid can fill their volumes. Patch the requests of the PVCs, if their storage "
+            f"{where}: the spec requests {asked.text}, but these PVCs keep their size, because "
+            f"scalePvcSts is false: {listed}. Druid can fill their volumes. Set scalePvcSts to true, if their storage "
             "class permits an expansion"
         )
-
-
-def _requests_of_templates(templates: list[Mapping[str, Any]]) -> dict[str, Size]:
-    """Return the request of each volume claim template."""
-    named = (((template.get("metadata") or {}).get("name", ""), template) for template in templates)
-    found = {name: _size_of(name, _requested(template)) for name, template in named}
-    return {name: size for name, size in found.items() if size is not None}
-
-
-def _requested(claim: Mapping[str, Any]) -> Any:
-    """Return the storage that a PVC or a template requests."""
-    return (((claim.get("spec") or {}).get("resources") or {}).get("requests") or {}).get("storage")
-
-
-def _size_of(name: str, text: Any) -> Size | None:
-    """Return the size of what has this name; None if the text is not a quantity."""
-    amount = quantity.parse(text)
-    return None if amount is None else Size(name, str(text), amount)

@@ -121,6 +121,7 @@ def test_a_stalled_rollout(more: dict[str, Any], minutes: int, has_stalled: bool
 
 
 ENDED = {"lastState": {"terminated": {"exitCode": 1, "reason": "Error", "message": "No such\nmetadata store."}}}
+UNPLACED = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes are available"}
 # (pod, its part of the message)
 CAUSES = [
     (pod("brokers", 1, "b", "CrashLoopBackOff", container=ENDED),
@@ -128,8 +129,7 @@ CAUSES = [
      "No such metadata store."),
     (pod("brokers", 1, "b", conditions=[{"type": "Ready", "status": "False", "lastTransitionTime": STARTED}]),
      f"pod druid-c-brokers-1 is not ready, since {STARTED}"),
-    (pod("brokers", 1, "b", conditions=[{"type": "PodScheduled", "status": "False", "reason": "Unschedulable",
-                                          "message": "0/3 nodes are available"}]),
+    (pod("brokers", 1, "b", conditions=[UNPLACED]),
      "pod druid-c-brokers-1: Unschedulable: 0/3 nodes are available"),
 ]  # fmt: skip
 

@@ -149,7 +149,7 @@ def test_undersized_pvcs(node: Manifest, live: list[Manifest], names: str | None
     assert len(found) == (names is not None)
     for warning in found:
         assert warning.startswith("spec.nodes[brokers].")
-        assert f"not expanded yet: {names}. " in warning
+        assert f"scalePvcSts is false: {names}. " in warning
 
 
 def pod(volume: str, claim_name: str, name: str = "druid-c-brokers-0") -> Manifest:
