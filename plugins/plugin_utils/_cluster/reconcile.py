@@ -64,17 +64,17 @@ def _reconcile(now: datetime, api: KubernetesApi, resource: Manifest, options: O
         return _dynamic_config(api, done, options, read_only=True)
     done = _with_written(replace(done, results=_act(api, plan.steps, options)))
     if isinstance(api, CachedApi) and not all(result.is_done for result in done.results):
-        done = _repeated(api.direct, done, options)
+        done = _repeated(now, api.direct, done, options)
     return _dynamic_config(api, done, options, read_only=False)
 
 
-def _repeated(api: KubernetesApi, done: Reconciled, options: Options) -> Reconciled:
+def _repeated(now: datetime, api: KubernetesApi, done: Reconciled, options: Options) -> Reconciled:
     """Repeat a reconcile on the API server, since a write that was decided on a cache failed; keep what was written."""
     resource = done.resource
     live = api.get(resource["kind"], resource["metadata"]["namespace"], resource["metadata"]["name"])
     if live is None or live["metadata"]["uid"] != resource["metadata"]["uid"] or is_terminating(live):
         return done
-    later = _reconcile(api, live, options)
+    later = _reconcile(now, api, live, options)
     written = tuple(result for result in done.results if result.is_done)
     steps = (*(result.step for result in written), *later.plan.steps)
     return replace(later, plan=replace(later.plan, steps=steps), results=(*written, *later.results))
