@@ -31,9 +31,6 @@ REMOVE_IMMEDIATELY_ANNOTATION = "druid.apache.org/remove-immediately"
 # prefix and the key of a group, only that group restarts.
 RESTARTED_AT_ANNOTATION = "druid.apache.org/restarted-at"
 GROUP_RESTARTED_AT_PREFIX = "restarted-at.druid.apache.org/"
-# On a pod template, the first Service of a group that had another one: without a new revision, its pods would keep the
-# subdomain of the earlier one.
-SUBDOMAIN_ANNOTATION = "druid.apache.org/subdomain"
 # On the workload of a stopped group: the number of pods that it had before.
 REPLICAS_BEFORE_STOP_ANNOTATION = "druid.apache.org/replicas-before-stop"
 # On a PVC that the Go operator is going to delete.

@@ -223,6 +223,7 @@ def test_rollback_after_a_change_restarts_no_pods(golden: NamespaceClient) -> No
         {
             "spec": {
                 "workloadAnnotations": {"a": "b"},
+                "rollingDeploy": False,
                 "nodes": {key: {"image": image} for key in ("indexers", "routers")},
             }
         },

@@ -152,7 +152,7 @@ def test_removed_fields_are_removed_from_adopted_objects(golden: NamespaceClient
     for what, removal in removals.items():
         assert removal.value(golden.get(removal.kind, removal.name)), what
     for what, removal in removals.items():
-        golden.merge("Druid", name, {"spec": removal.patch})
+        golden.merge("Druid", name, {"spec": {**removal.patch, "rollingDeploy": False}})
         assert one_pass(golden, name).plan.findings == (), what
         assert not removal.value(golden.get(removal.kind, removal.name)), what
     assert one_pass(golden, name).plan.steps == ()

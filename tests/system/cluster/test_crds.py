@@ -280,7 +280,7 @@ def test_columns_and_descriptions(druids: Druids) -> None:
     status = {"conditions": [condition], "reason": "Waiting", "nodes": "5/6", "version": "33.0.0"}
     druids.patch("example/status", {"status": status})
     shown = druids.table()
-    assert list(shown) == ["Name", "Ready", "Reason", "Nodes", "Version", "Age"]
+    assert list(shown) == ["Name", "Ready", "Reason", "Nodes", "Rollout", "Version", "Age"]
     assert [shown[name] for name in ("Ready", "Reason", "Nodes", "Version")] == ["False", "Waiting", "5/6", "33.0.0"]
 
 

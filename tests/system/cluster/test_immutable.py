@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
@@ -595,12 +596,18 @@ def test_template_with_duplicates_is_recreated_unchanged(golden: NamespaceClient
     assert deleted["spec"]["template"] == before["spec"]["template"]
 
 
+def _is_deleted(cluster: NamespaceClient, kind: str) -> bool:
+    assert one_pass(cluster, NAME).plan.findings == ()
+    return STATEFUL not in cluster.names(kind)
+
+
 def test_deployment_group_becomes_a_stateful_set_and_back(cluster: NamespaceClient) -> None:
-    """Another kind is another object: the new one is created, the old one is deleted."""
+    """Another kind is another object: the new one is created, the old one is deleted when its pods are replaced."""
     for kind, other in (("Deployment", "StatefulSet"), ("StatefulSet", "Deployment")):
         change(cluster, {"kind": kind, "volumeClaimTemplates": None, "volumeMounts": None})
         assert one_pass(cluster, NAME).plan.findings == ()
+        assert cluster.names(kind) >= {STATEFUL} <= cluster.names(other)
+        eventually(partial(_is_deleted, cluster, other))
         assert STATEFUL in cluster.names(kind)
-        assert STATEFUL not in cluster.names(other)
         assert one_pass(cluster, NAME).plan.steps == ()
     assert STATELESS in cluster.names("Deployment")

@@ -60,10 +60,14 @@ SECRET_VARIABLE = """\
 +          value: '******** (changed)'
 """
 RESTARTS = """\
-restart 1: group data (StatefulSet druid-wiki-data), 1 pod
-restart 2: group brokers (Deployment druid-wiki-brokers), 1 pod
-restart 3: group routers (StatefulSet druid-wiki-routers), 1 pod
+restart 1: group data (StatefulSet druid-wiki-data), 1 pod: {causes}
+restart 2: group brokers (Deployment druid-wiki-brokers), 1 pod: {causes}
+restart 3: group routers (StatefulSet druid-wiki-routers), 1 pod: {causes}
 """
+CAUSES = (
+    "ConfigMap wiki-druid-common-config (common.runtime.properties), "
+    "env[AWS_SECRET_ACCESS_KEY].value: ******** -> ******** (changed)"
+)
 # The node types in the order in which Druid wants servers updated; names that are sorted the other way round.
 UPDATED = {
     "group-7": "historical",
@@ -88,6 +92,7 @@ ALL_BUT_CLAIMS_OF_SETS = all_kinds_cluster.OBJECTS - {("PersistentVolumeClaim", 
 def before() -> Manifest:
     """Return the specification that is there."""
     spec = all_kinds_cluster.spec()
+    spec["rollingDeploy"] = False
     spec["common.runtime.properties"] += "druid.metadata.storage.connector.password=hunter2-old\n"
     spec["env"] = [{"name": "AWS_SECRET_ACCESS_KEY", "value": "old-key-7788"}]
     return spec
@@ -155,7 +160,7 @@ def test_prints_each_change_and_applies_exactly_these(each_ansible: Ansible, liv
     plan = each_ansible.cluster("wiki", "--check", "--diff")
     assert plan.changed
     for text in (CHANGED, DELETED, CREATED, LIMIT, SCALED, SECRET_VARIABLE, RESTARTS):
-        assert text.format(namespace=live.namespace) in plan.output
+        assert text.format(namespace=live.namespace, causes=CAUSES) in plan.output
     assert printed(plan.output, live.namespace) == TOUCHED
     assert [each for each in live.writes(mark) if not each.dry_run] == []
     assert state(live) == earlier
@@ -187,7 +192,7 @@ def test_plans_a_proposal_against_the_current_state(ansible: Ansible, live: Name
     earlier, mark = state(live), live.mark()
     proposal = ansible.write("proposal.json", {**all_kinds_cluster.resource(), "spec": after()})[1:]
     plan = ansible.cluster(None, "--check", "--diff", resource=proposal)
-    assert RESTARTS in plan.output
+    assert RESTARTS.format(causes=CAUSES) in plan.output
     assert printed(plan.output, live.namespace) == TOUCHED | {("Druid", "wiki")}
     assert [each for each in live.writes(mark) if not each.dry_run] == []
     assert state(live) == earlier
@@ -229,7 +234,8 @@ def test_groups_are_written_in_druids_update_order(ansible: Ansible, live: Names
     nodes["group-4"]["kind"] = "Deployment"
     live.create(all_kinds_cluster.resource(nodes=nodes))
     one_pass(live, "wiki")
-    live.merge("Druid", "wiki", {"spec": {"common.runtime.properties": "druid.zk.service.enabled=true\n"}})
+    changed = {"common.runtime.properties": "druid.zk.service.enabled=true\n", "rollingDeploy": False}
+    live.merge("Druid", "wiki", {"spec": changed})
     plan = ansible.cluster("wiki", "--check", "--diff")
     assert re.findall(r"^restart \d: group (\S+) ", plan.output, re.M) == list(UPDATED)
 

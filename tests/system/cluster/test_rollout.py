@@ -224,39 +224,6 @@ def test_a_failing_pod_of_an_earlier_revision_is_deleted(live: NamespaceClient) 
     assert [text for text in deleted if f"[{failing}:*v1.Pod]" in text]
 
 
-def addressable(live: NamespaceClient) -> None:
-    """Assert that each pod has its name in DNS: its Service exists, is headless and selects it."""
-    services = {each["metadata"]["name"]: each["spec"] for each in live.list("Service")}
-    for pod in live.list("Pod"):
-        subdomain = pod["spec"].get("subdomain")
-        if subdomain and not pod["metadata"].get("deletionTimestamp"):
-            assert services[subdomain]["clusterIP"] == "None"
-            assert services[subdomain]["selector"].items() <= pod["metadata"]["labels"].items()
-
-
-def test_another_first_service(live: NamespaceClient) -> None:
-    """The pods restart, since a StatefulSet with another serviceName has no new revision, and keep their names."""
-    create(live)
-    before = pods(live)
-    service = {"metadata": {"name": "%s-data"}, "spec": {"clusterIP": "None"}}
-    live.merge("Druid", NAME, {"spec": {"nodes": {"historicals": {"services": [service]}}}})
-    restarts: list[str] = []
-
-    def is_ready() -> bool:
-        restarts.extend(one_pass(live, NAME).plan.restarts)
-        addressable(live)
-        return condition(live.get("Druid", NAME), "Ready")["status"] == "True"
-
-    eventually(is_ready)
-    assert restarts == ["historicals"]
-    after = pods(live)
-    assert {name for name, uid in before.items() if after.get(name) != uid} == set(pods(live, "historicals"))
-    subdomains = {each["spec"]["subdomain"] for each in live.list("Pod") if "historicals" in each["metadata"]["name"]}
-    assert subdomains == {f"{SETS['historicals']}-data"}
-    eventually(lambda: one_pass(live, NAME) and live.find("Service", SETS["historicals"]) is None)
-    assert one_pass(live, NAME).plan.steps == ()
-
-
 def test_another_kind_overlaps(live: NamespaceClient) -> None:
     create(live)
     old = pods(live, "coordinators")

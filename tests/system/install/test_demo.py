@@ -140,7 +140,7 @@ def test_shows_plan_conditions_and_columns(shown: Shown) -> None:
     table = shown.output.partition("columns.py druid-demo\n")[2].partition("\n==>")[0]
     rows = [re.sub(r"(\d+[dhms])+$|(?<=routers)\S+", "*", line).split() for line in table.splitlines()]
     assert rows == [
-        ["NAME", "READY", "REASON", "NODES", "VERSION", "AGE"],
+        ["NAME", "READY", "REASON", "NODES", "ROLLOUT", "VERSION", "AGE"],
         ["druid.druid.apache.org/small", "True", "4/4", "33.0.0", "*"],
         [],
         ["NAME", "READY", "STATUS", "RESTARTS", "AGE"],

@@ -46,7 +46,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.ret
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.service import named_target_ports, services
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.stateful_set import stateful_set
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.subdomain import subdomain_annotation
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 
 __all__ = ["Desired", "render", "without_duplicates"]
@@ -92,13 +91,8 @@ def render(cluster: Cluster, preserved: Mapping[str, Preserved] = _NOTHING) -> D
 
 def _template(group: Group, preserved: Preserved) -> Manifest:
     live_hash = configuration_hash(group, preserved.configuration_hash)
-    restarting = {
-        names.RESTARTED_AT_ANNOTATION: restarted_at(group, preserved),
-        names.SUBDOMAIN_ANNOTATION: subdomain_annotation(group, preserved),
-    }
-    annotations = {name: value for name, value in restarting.items() if value is not None}
-    labels = template_labels(group, preserved)
-    return pod_template(group, labels, live_hash, preserved.has_empty_affinity, annotations)
+    labels, restarted = template_labels(group, preserved), restarted_at(group, preserved)
+    return pod_template(group, labels, live_hash, preserved.has_empty_affinity, restarted)
 
 
 def _workload(group: Group, preserved: Preserved, template: Manifest) -> Manifest:

@@ -28,11 +28,11 @@ def pod_template(
     labels: Mapping[str, str],
     configuration_hash: str,
     has_empty_affinity: bool = True,
-    more_annotations: Mapping[str, str] | None = None,
+    restarted_at: str | None = None,
 ) -> dict[str, Any]:
     """Return the template of the group's pods, with the user's podTemplate merged into it."""
     spec = {**_spec(group, configuration_hash), "affinity": _affinity(group, has_empty_affinity)}
-    template = without_none({"metadata": {"annotations": _annotations(group, more_annotations or {})}, "spec": spec})
+    template = without_none({"metadata": {"annotations": _annotations(group, restarted_at)}, "spec": spec})
     complete = strategic_merge(template, group.node.get("podTemplate") or {})
     # The labels are computed together with the selector.
     metadata, spec = {**complete["metadata"], "labels": labels}, complete["spec"]
@@ -50,11 +50,13 @@ def _old_service_account(spec: Mapping[str, Any]) -> str | None:
     return account
 
 
-def _annotations(group: Group, more: Mapping[str, str]) -> dict[str, str] | None:
+def _annotations(group: Group, restarted_at: str | None) -> dict[str, str] | None:
     annotations = dict(group.first_present("podAnnotations") or {})
     if group.cluster.secret_references:
         annotations[names.SECRET_HASH_ANNOTATION] = _secret_hash(group.cluster)
-    return {**annotations, **more} or None
+    if restarted_at is not None:
+        annotations[names.RESTARTED_AT_ANNOTATION] = restarted_at
+    return annotations or None
 
 
 def _secret_hash(cluster: Cluster) -> str:

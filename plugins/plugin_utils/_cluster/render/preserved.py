@@ -41,8 +41,7 @@ class Preserved:
     `retains_scaled_pvcs`: its `whenScaled` is not Delete. `ready_replicas`: the number of its replicas if exactly these
     are ready, else None. `sets_when_deleted`: its `whenDeleted` is Delete, set by any client, or is our value.
     `replicas`: the number of pods of the group, or before its stop. `restarted_at`: the time of the last requested
-    restart. `subdomain`: the Service that resolves the names of its pods; `has_subdomain_annotation`: its template has
-    the annotation with it.
+    restart.
     """
 
     selector: Mapping[str, str] | None = None
@@ -54,8 +53,6 @@ class Preserved:
     sets_when_deleted: bool = False
     replicas: int | None = None
     restarted_at: str | None = None
-    subdomain: str | None = None
-    has_subdomain_annotation: bool = False
 
     @classmethod
     def from_workload(cls, workload: Mapping[str, Any]) -> Preserved:
@@ -69,9 +66,7 @@ class Preserved:
             retains_scaled_pvcs=not deletes_scaled_pvcs(workload),
             ready_replicas=_ready_replicas(workload),
             sets_when_deleted=_sets_when_deleted(workload),
-            restarted_at=_annotation(spec["template"], names.RESTARTED_AT_ANNOTATION),
-            subdomain=spec.get("serviceName"),
-            has_subdomain_annotation=_annotation(spec["template"], names.SUBDOMAIN_ANNOTATION) is not None,
+            restarted_at=_restarted_at(spec["template"]),
         )
 
 
@@ -95,8 +90,9 @@ def _sets_when_deleted(workload: Mapping[str, Any]) -> bool:
     return policy.get("whenDeleted") == DELETE or bool(below(owned_fields(dict(workload)), *_WHEN_DELETED))
 
 
-def _annotation(template: Mapping[str, Any], name: str) -> str | None:
-    found: str | None = ((template.get("metadata") or {}).get("annotations") or {}).get(name)
+def _restarted_at(template: Mapping[str, Any]) -> str | None:
+    annotations = (template.get("metadata") or {}).get("annotations") or {}
+    found: str | None = annotations.get(names.RESTARTED_AT_ANNOTATION)
     return found
 
 
@@ -120,9 +116,7 @@ def from_pod(pod: Mapping[str, Any], unique_name: str) -> Preserved:
         configuration_hash=_hash_in(pod["spec"], unique_name),
         has_empty_affinity=pod["spec"].get("affinity") == {},
         retains_scaled_pvcs=True,
-        restarted_at=_annotation(pod, names.RESTARTED_AT_ANNOTATION),
-        subdomain=pod["spec"].get("subdomain"),
-        has_subdomain_annotation=_annotation(pod, names.SUBDOMAIN_ANNOTATION) is not None,
+        restarted_at=_restarted_at(pod),
     )
 
 
