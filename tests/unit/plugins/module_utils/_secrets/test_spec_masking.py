@@ -282,7 +282,7 @@ def planted(place: SecretField, names: Iterator[str], secret: Any) -> dict[str, 
     return {**value, **({"type": place.kind} if place.kind else {})}
 
 
-OTHER_NAMES = st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=8)
+NAMES = st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=8)
 # no blanks at the ends: a value in properties has none
 SECRETS = st.text(min_size=1, max_size=20).map(lambda text: f"S3cret{text}3nd")
 AROUND = st.lists(st.one_of(NAMES, st.none()), max_size=3)
