@@ -14,7 +14,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import same_object
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 
@@ -40,16 +39,7 @@ def _confirmed(candidate: Step, verdict: Verdict | None) -> Step | None:
     return step if _changes(step, verdict.after) else None
 
 
-def _changes(step: Step, after: Manifest) -> bool:
-    if step.operation == "recreate" and step.live is not None:
-        return is_terminating(step.live) or not _is_recreated_equally(step.live, after)
+def _changes(step: Step, after: dict[str, object]) -> bool:
     if step.operation != "update" or step.managed_fields is not None:
         return True
     return step.live is None or not same_object(step.live, after)
-
-
-def _is_recreated_equally(live: Manifest, after: Manifest) -> bool:
-    """True if a new object would be equal: the API server drops what makes the difference, such as a disabled field."""
-    metadata = ("labels", "annotations", "ownerReferences")
-    is_same = all(live["metadata"].get(name) == after["metadata"].get(name) for name in metadata)
-    return bool(is_same and live["spec"] == after["spec"])

@@ -161,24 +161,6 @@ def test_dry_run_without_a_change_removes_the_step() -> None:
     assert plan == Plan(warnings=desired.warnings)
 
 
-def test_recreation_that_would_change_nothing_is_removed() -> None:
-    """The API server drops a field that is disabled there, so that a new object would be equal, each time."""
-    template = {"metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "1Gi"}}}}
-    gold = {**template, "spec": {**template["spec"], "volumeAttributesClassName": "gold"}}
-    cluster = druid.cluster({"volumeClaimTemplates": [gold]})
-    observed = converged(render(druid.cluster({"volumeClaimTemplates": [template]})))
-    [live] = observed.of_kind("StatefulSet")
-    need = decide(inputs(cluster, observed))
-    assert isinstance(need, DryRun)
-    [step] = [each for each in need.steps if each.key.kind == "StatefulSet"]
-    assert step.operation == "recreate"
-    plan, _needs = plan_and_needs(inputs(cluster, observed), rejected={step.key: Verdict(step, live)})
-    assert plan.steps == ()
-    other = {**live, "spec": {**live["spec"], "replicas": 9}}
-    plan, _needs = plan_and_needs(inputs(cluster, observed), rejected={step.key: Verdict(step, other)})
-    assert [each.operation for each in plan.steps] == ["recreate"]
-
-
 def test_missing_namespace_blocks_every_step() -> None:
     """Only the first step has a verdict."""
     cluster = druid.cluster(nodes=NODES)
