@@ -33,7 +33,7 @@ RESTARTED_AT_ANNOTATION = "druid.apache.org/restarted-at"
 GROUP_RESTARTED_AT_PREFIX = "restarted-at.druid.apache.org/"
 # On the workload of a stopped group: the number of pods that it had before.
 REPLICAS_BEFORE_STOP_ANNOTATION = "druid.apache.org/replicas-before-stop"
-# On a PVC that the Go operator is going to delete.
+# On a PVC that the Go operator deletes later.
 TO_BE_DELETED_LABEL = "toBeDeleted"
 # On a resource that is being deleted, its uid: its PVCs are deleted even if no other object is left.
 DELETES_PVCS_ANNOTATION = "druid.apache.org/deletes-pvcs"
