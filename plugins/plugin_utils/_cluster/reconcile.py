@@ -13,7 +13,7 @@ from functools import partial
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import dynamic_config
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.sequence import finalize
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.sequence import DeletionSequence, finalize
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.gather import plan_for
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
@@ -26,6 +26,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pause_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report, reconcile_and_report
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 
 def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Report[Plan]:
@@ -40,12 +41,18 @@ def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: dat
 def _finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
     """Finalize a terminating resource. Its spec is ignored, since it may be invalid."""
     cluster = Cluster.from_resource({**resource, "spec": {}})
+    sequence = DeletionSequence(api, cluster, options.check_mode, options.waits_for_pods)
     with options.phases("observe"):
-        steps, observed, warnings = finalize(api, resource, cluster, options.check_mode)
-    deleting = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
+        steps, observed = finalize(sequence, resource)
     results = () if options.check_mode else _act(api, steps, options)
     planned = tuple(steps) if options.check_mode else tuple(result.step for result in results)
-    return _with_written(Reconciled(resource, cluster, observed, Plan(planned, (deleting,), tuple(warnings)), results))
+    plan = Plan(planned, (_deleting(sequence.running),), tuple(sequence.warnings))
+    return _with_written(Reconciled(resource, cluster, observed, plan, results))
+
+
+def _deleting(running: Iterable[str]) -> Finding:
+    waits = f" Its PVCs are deleted when these pods are terminating: {join_limited(running)}." if running else ""
+    return Finding(reasons.DELETING, f"The resource is being deleted.{waits}", is_problem=False)
 
 
 def _reconcile(now: datetime, api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:

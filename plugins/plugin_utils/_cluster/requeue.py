@@ -11,21 +11,27 @@ from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_settled
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
     MIN_BACKOFF_SECONDS,
     backoff_since,
 )
+
+# Pods of a deleted workload are terminating within a second, unless the garbage collector is busy.
+DELETION_SECONDS = 1
 
 
 def requeue_after(conditions: Iterable[Mapping[str, Any]], now: datetime, has_changed: bool = False) -> int | None:
     """Return the seconds until the next reconcile; None (the regular period) if the cluster is settled.
 
     After a reconcile that wrote something or read a new generation (`has_changed`), it is the minimum: the time that
-    the cluster was not ready before has no relation to the result.
+    the cluster was not ready before has no relation to the result. A deletion continues when the pods are terminating.
     """
+    by_type = {each["type"]: each for each in conditions}
+    if by_type["Ready"].get("reason") == reasons.DELETING:
+        return DELETION_SECONDS if has_changed else MIN_BACKOFF_SECONDS
     if has_changed:
         return MIN_BACKOFF_SECONDS
-    by_type = {each["type"]: each for each in conditions}
     if is_settled(by_type.values()) or by_type["Paused"]["status"] == "True":
         return None
     return backoff_since(by_type["Ready"]["lastTransitionTime"], now)

@@ -5,7 +5,7 @@
 
 Each function yields steps, and what has to be read before the next ones: the steps that were executed in the meantime
 have changed it. PVCs are listed after the deletion of the workloads, and again when no pod runs any more, since a
-controller may create new ones until then.
+controller may create new ones until then. A reconcile does not wait for that: the next one continues the deletion.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import MAX_NEEDS, Need
 
-# How long to wait until the pods of a deleted workload are terminating. Seconds are plenty.
+# How long a task waits until the pods of a deleted workload are terminating. Seconds are plenty.
 QUIET_ATTEMPTS = 100
 QUIET_PAUSE_SECONDS = 0.1
-# Each of these attempts has two needs, and the PVCs are listed before and after them.
-MAX_NEEDS_BETWEEN_STEPS = 2 * QUIET_ATTEMPTS + MAX_NEEDS
+# Each of these attempts has up to three needs, and the PVCs are listed before and after them.
+MAX_NEEDS_BETWEEN_STEPS = 3 * QUIET_ATTEMPTS + MAX_NEEDS
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,11 @@ class ReadClaims(Need):
 
     Those of the cluster may not have its labels: users can remove them.
     """
+
+
+@dataclass(frozen=True)
+class ReadPods(Need):
+    """The pods with the labels of the cluster: few of the namespace's."""
 
 
 @dataclass(frozen=True)
@@ -63,15 +68,19 @@ Steps = Generator[Step | Need, Observed, None]
 
 @dataclass
 class Deletion:
-    """The deletion of a cluster. `warnings` name what is retained; they are complete after the last step.
+    """The deletion of a cluster. After the last step, `warnings` name what is retained, and `running` has the pods that
+    have to end before the next reconcile continues.
 
-    A plan does not wait between steps. `owned` are the uids of the PVCs that Kubernetes deletes with StatefulSets of
-    the cluster: users can remove the labels of a PVC, and retaining one of them removes the owner of others, too.
+    A plan does not wait between steps, and a reconcile returns without its last steps while pods run, unless it `waits`:
+    it would occupy a worker of the operator. `owned` are the uids of the PVCs that Kubernetes deletes with StatefulSets
+    of the cluster: users can remove the labels of a PVC, and retaining one of them removes the owner of others, too.
     """
 
     cluster: Cluster
     is_plan: bool = False
+    waits: bool = False
     warnings: list[str] = field(default_factory=list)
+    running: list[str] = field(default_factory=list)
     owned: frozenset[str] = frozenset()
 
     def of_resource(self, resource: Manifest, observed: Observed) -> Steps:
@@ -89,8 +98,11 @@ class Deletion:
         yield from self._retain_claims(resource, observed, all_stay=is_orphaned or not deletes)
         if deletes and not is_orphaned:
             yield from finalizer.record_deletion(resource)
-            yield from targets.workloads(self.cluster, observed)
-            yield from self._claims_to_the_last()
+            workloads = targets.workloads(self.cluster, observed)
+            yield from workloads
+            is_complete = yield from self._claims_to_the_last(are_running=bool(workloads))
+            if not is_complete:
+                return
         yield from self._disown_claims(resource, all_stay=is_orphaned or not deletes)
         yield finalizer.remove_finalizer(resource)
 
@@ -114,10 +126,11 @@ class Deletion:
         """Yield the deletion of a cluster without a resource: workloads first, then PVCs, then the rest."""
         self._note_owned_claims(observed)
         yield from self._retain_claims(None, observed, all_stay=not delete_claims)
-        yield from targets.workloads(self.cluster, observed)
+        workloads = targets.workloads(self.cluster, observed)
+        yield from workloads
         yield from targets.orphans(self.cluster, observed)
         if delete_claims:
-            yield from self._claims_to_the_last()
+            yield from self._claims_to_the_last(are_running=bool(workloads))
         else:
             yield from self._warn_kept("spec is not set, or sets disablePVCDeletionFinalizer")
         yield from (Step("delete", live, live=live) for live in self._others(observed) if not is_terminating(live))
@@ -150,19 +163,34 @@ class Deletion:
         kinds = (kind for kind in PRUNED_KINDS if kind not in WORKLOADS)
         return (live for live in observed.of_kind(*kinds) if is_ours(live, self.cluster))
 
-    def _claims_to_the_last(self) -> Steps:
-        """Yield the deletion of the PVCs, and then of those that a controller created in the meantime."""
-        yield from self._claims()
-        if not self.is_plan:
-            yield from self._wait_until_quiet()
-            yield from self._claims()
+    def _claims_to_the_last(self, *, are_running: bool) -> Generator[Step | Need, Observed, bool]:
+        """Yield the deletion of the PVCs, and then of those that a controller created in the meantime.
 
-    def _wait_until_quiet(self) -> Steps:
-        for _attempt in range(QUIET_ATTEMPTS):
+        False if a controller may still create some. `are_running`: the pods ran a moment ago.
+        """
+        yield from self._claims()
+        if self.is_plan:
+            return True
+        if are_running and not self.waits:
+            return False
+        is_quiet = yield from self._is_quiet()
+        if is_quiet:
+            yield from self._claims()
+        return is_quiet
+
+    def _is_quiet(self) -> Generator[Step | Need, Observed, bool]:
+        """Return whether no pod runs any more."""
+        for _attempt in range(QUIET_ATTEMPTS if self.waits else 1):
+            pods = yield ReadPods()
+            if not targets.running_pods(self.cluster, pods):
+                return True
             users = yield ReadUsers()
-            if not targets.has_running_pods(self.cluster, users):
-                return
-            yield Pause(QUIET_PAUSE_SECONDS)
+            self.running[:] = targets.running_pods(self.cluster, users)
+            if not self.running:
+                return True
+            if self.waits:
+                yield Pause(QUIET_PAUSE_SECONDS)
+        return False
 
     def _claims(self) -> Steps:
         steps = yield from self._deleted_claims()

@@ -56,7 +56,8 @@ def delete_resource(api: KubernetesApi, request: Request[Options], progress: Pro
         raise KubernetesError(" ".join((str(error), *_defined_by_variables(api, request)))) from error
     if resource is None:
         return Outcome(Plan(), warnings=_defined_by_variables(api, request))
-    request = replace(request, options=replace(request.options, on_step=_announce_claims(progress)))
+    options = replace(request.options, on_step=_announce_claims(progress), waits_for_pods=True)
+    request = replace(request, options=options)
     if is_terminating(resource):
         return until_deleted(reconcile, api, request, resource, Outcome(Plan()), progress, clock, _with_new_steps)
     plan = resource_removal(api, resource)
@@ -111,7 +112,7 @@ def delete_without_resource(
     if request.options.check_mode:
         return Outcome(plan, changed=plan.changes, warnings=plan.warnings)
 
-    sequence = DeletionSequence(api, cluster)
+    sequence = DeletionSequence(api, cluster, waits=True)
 
     def attempt(last: Outcome[Plan]) -> Outcome[Plan]:
         return _delete_everything(sequence, delete_claims, last, on_step)

@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.ord
     Deletion,
     Pause,
     ReadClaims,
+    ReadPods,
     Steps,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
@@ -39,12 +40,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather i
 
 @dataclass
 class DeletionSequence:
-    """The deletion of a cluster, which reads between the steps. `warnings` are complete after the last step."""
+    """The deletion of a cluster, which reads between the steps. `warnings` and `running` are those of `Deletion`."""
 
     api: KubernetesApi
     cluster: Cluster
     is_plan: bool = False
+    waits: bool = False
     warnings: list[str] = field(default_factory=list)
+    running: list[str] = field(default_factory=list)
 
     def of_resource(self, resource: Manifest, observed: Observed) -> Iterator[Step]:
         """Yield the remaining steps for a terminating resource; the finalizer is last."""
@@ -67,7 +70,7 @@ class DeletionSequence:
 
     @cached_property
     def _deletion(self) -> Deletion:
-        return Deletion(self.cluster, self.is_plan, self.warnings)
+        return Deletion(self.cluster, self.is_plan, self.waits, self.warnings, self.running)
 
     def _steps(self, deletion: Steps) -> Iterator[Step]:
         """Yield the steps, and meet each need in between."""
@@ -81,6 +84,8 @@ class DeletionSequence:
         if isinstance(need, Pause):
             self.api.sleep(need.seconds)
             return Observed()
+        if isinstance(need, ReadPods):
+            return self._list("Pod", selector=f"{names.CLUSTER_LABEL}={self.cluster.name}")
         return self._claims_and_users() if isinstance(need, ReadClaims) else self._list("Pod", *WORKLOADS)
 
     def _claims_and_users(self) -> Observed:
@@ -88,23 +93,18 @@ class DeletionSequence:
         has_claims = bool(targets.remaining_claims(self.cluster, claims, self._deletion.owned))
         return claims.with_objects(self._list("Pod", *WORKLOADS).objects.values()) if has_claims else claims
 
-    def _list(self, *kinds: str) -> Observed:
-        found = (live for kind in kinds for live in self.api.list_objects(kind, self.cluster.namespace))
+    def _list(self, *kinds: str, selector: str = "") -> Observed:
+        found = (live for kind in kinds for live in self.api.list_objects(kind, self.cluster.namespace, selector))
         return Observed().with_objects(found)
 
 
-def finalize(
-    api: KubernetesApi, resource: Manifest, cluster: Cluster, is_plan: bool
-) -> tuple[Iterator[Step], Observed, list[str]]:
-    """Return the remaining steps for a terminating resource, the live objects, and warnings.
-
-    The warnings are complete after the last step.
-    """
-    sequence = DeletionSequence(api, cluster, is_plan)
+def finalize(sequence: DeletionSequence, resource: Manifest) -> tuple[Iterator[Step], Observed]:
+    """Return the remaining steps for a terminating resource, and the live objects."""
+    api, cluster = sequence.api, sequence.cluster
     if len(cluster.name) > names.MAX_LABEL_CHARACTERS:
-        return iter((finalizer.remove_finalizer(resource),) if finalizer.is_set(resource) else ()), Observed(), []
+        return iter((finalizer.remove_finalizer(resource),) if finalizer.is_set(resource) else ()), Observed()
     observed = _read(api, cluster)
-    return sequence.of_resource(resource, _with_all_claims(api, cluster, observed)), observed, sequence.warnings
+    return sequence.of_resource(resource, _with_all_claims(api, cluster, observed)), observed
 
 
 def release_before_removal(api: KubernetesApi, resource: Manifest) -> Iterator[Step]:

@@ -121,11 +121,14 @@ def remaining_claims(cluster: Cluster, observed: Observed, owned: Collection[str
     return [live for live in found if live["metadata"]["name"] not in kept]
 
 
-def has_running_pods(cluster: Cluster, observed: Observed) -> bool:
-    """True while a pod is not terminating: its controller may not have observed the deletion of the workload."""
+def running_pods(cluster: Cluster, observed: Observed) -> list[str]:
+    """Return the pods that are not terminating: their controller may not have observed the deletion of the StatefulSet.
+
+    Until then it creates PVCs. The controller of a Deployment does not.
+    """
     foreign = foreign_workloads(cluster, observed.of_kind(*WORKLOADS))
-    pods = (live for live in observed.of_kind("Pod") if not is_terminating(live))
-    return any(is_pod_of(live, cluster) and group_of(live) not in foreign for live in pods)
+    pods = (live for live in observed.of_kind("Pod") if not is_terminating(live) and _adopter(live) == "StatefulSet")
+    return [live["metadata"]["name"] for live in pods if is_pod_of(live, cluster) and group_of(live) not in foreign]
 
 
 def _claims_of(cluster: Cluster, observed: Observed, owned: Collection[str]) -> list[Manifest]:
@@ -180,7 +183,7 @@ def _kinds(cluster: Cluster) -> dict[str, str]:
 
 def _adopter(live: Manifest) -> str:
     """Return the kind of workload that the object was part of."""
-    return "Deployment" if _TEMPLATE_HASH in live["metadata"]["labels"] else "StatefulSet"
+    return "Deployment" if _TEMPLATE_HASH in (live["metadata"].get("labels") or {}) else "StatefulSet"
 
 
 def _deletions(found: Iterable[Manifest]) -> tuple[Step, ...]:

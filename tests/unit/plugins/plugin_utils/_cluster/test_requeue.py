@@ -60,3 +60,9 @@ def test_transition_times_of_other_clients(since: str, seconds: int) -> None:
 def test_requeue_soon_after_a_change(ready: str, age: int) -> None:
     since = timestamp(NOW - timedelta(seconds=age))
     assert requeue_after(conditions(ready, "False", since), NOW, has_changed=True) == 5
+
+
+def test_a_deletion_continues_soon() -> None:
+    ready, paused = conditions("False", "False", timestamp(NOW - timedelta(days=1)))
+    deleting = [{**ready, "reason": "Deleting"}, paused]
+    assert (requeue_after(deleting, NOW, has_changed=True), requeue_after(deleting, NOW)) == (1, 5)

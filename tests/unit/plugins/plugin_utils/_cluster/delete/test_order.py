@@ -30,7 +30,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
 Manifest = dict[str, Any]
 
 FINALIZER = "deletepvc.finalizers.druid.apache.org"
-READ, QUIET, PAUSE, RECORD = "ReadClaims", "ReadUsers", "Pause", "update Druid"
+READ, PODS, USERS, PAUSE, RECORD = "ReadClaims", "ReadPods", "ReadUsers", "Pause", "update Druid"
 RUNNING = druid.cluster()
 NAMED = Cluster.from_resource({**druid.resource(), "spec": {}})
 
@@ -72,9 +72,11 @@ def pvc(*owners: str) -> Manifest:
 
 CLAIMS = Observed().with_objects([pvc()])
 DELETED = ["delete PersistentVolumeClaim"]
+# What remains when the workloads are deleted.
+LAST = [READ, *DELETED, PODS, READ, *DELETED, READ, "patch Druid"]
 # (finalizers, spec, order for a settled cluster)
 ORDERS: list[tuple[tuple[str, ...], dict[str, Any], list[str]]] = [
-    ((FINALIZER,), {}, [RECORD, "delete StatefulSet", READ, *DELETED, QUIET, READ, *DELETED, READ, "patch Druid"]),
+    ((FINALIZER,), {}, [RECORD, "delete StatefulSet", *LAST]),
     ((FINALIZER,), {"disablePVCDeletionFinalizer": True}, [READ, "patch Druid"]),
     ((), {}, []),
     ((), {"disablePVCDeletionFinalizer": True}, [READ]),
@@ -84,7 +86,7 @@ ORDERS: list[tuple[tuple[str, ...], dict[str, Any], list[str]]] = [
 
 @pytest.mark.parametrize(("finalizers", "spec", "expected"), ORDERS)
 def test_terminating_resource(finalizers: tuple[str, ...], spec: dict[str, Any], expected: list[str]) -> None:
-    deletion = Deletion(NAMED).of_resource(terminating(*finalizers, **spec), converged(render(RUNNING)))
+    deletion = Deletion(NAMED, waits=True).of_resource(terminating(*finalizers, **spec), converged(render(RUNNING)))
     assert run_through(deletion, CLAIMS) == expected
 
 
@@ -94,9 +96,24 @@ def test_plan_does_not_wait() -> None:
 
 
 def test_wait_for_remaining_pods_is_limited() -> None:
-    deletion = Deletion(NAMED).of_resource(terminating(FINALIZER), converged(render(RUNNING)))
-    events = run_through(deletion, Observed().with_objects([pod()]))
-    assert events == [RECORD, "delete StatefulSet", READ, *[QUIET, PAUSE] * QUIET_ATTEMPTS, READ, READ, "patch Druid"]
+    """Then the resource stays: a controller may still create a PVC, which the deletion would leave behind."""
+    deletion = Deletion(NAMED, waits=True)
+    events = run_through(
+        deletion.of_resource(terminating(FINALIZER), converged(render(RUNNING))), Observed().with_objects([pod()])
+    )
+    assert events == [RECORD, "delete StatefulSet", READ, *[PODS, USERS, PAUSE] * QUIET_ATTEMPTS]
+    assert deletion.running == ["druid-c-brokers-0"]
+
+
+def test_the_operator_does_not_wait() -> None:
+    """The reconcile ends after the deletion of the workloads, and the next one continues when the pods terminate."""
+    resource = terminating(FINALIZER)
+    deletion = Deletion(NAMED).of_resource(resource, converged(render(RUNNING)))
+    assert run_through(deletion, CLAIMS) == [RECORD, "delete StatefulSet", READ, *DELETED]
+    resource["metadata"]["annotations"] = {"druid.apache.org/deletes-pvcs": resource["metadata"]["uid"]}
+    running = CLAIMS.with_objects([pod()])
+    assert run_through(Deletion(NAMED).of_resource(resource, Observed()), running) == [READ, *DELETED, PODS, USERS]
+    assert run_through(Deletion(NAMED).of_resource(resource, Observed()), CLAIMS) == LAST
 
 
 def test_pvcs_that_would_be_deleted_with_their_stateful_set_are_retained_first() -> None:
@@ -122,7 +139,7 @@ LOST: list[tuple[tuple[str, ...], dict[str, Any], list[str], bool]] = [
     (
         (FINALIZER, "foregroundDeletion"),
         {},
-        [RECORD, READ, *DELETED, QUIET, READ, *DELETED, READ, "patch Druid"],
+        [RECORD, *LAST],
         False,
     ),
 ]
@@ -144,8 +161,7 @@ def test_pvcs_stay_when_all_objects_are_deleted(
 def test_a_recorded_deletion_continues_without_objects() -> None:
     resource = terminating(FINALIZER)
     resource["metadata"]["annotations"] = {"druid.apache.org/deletes-pvcs": resource["metadata"]["uid"]}
-    expected = [READ, *DELETED, QUIET, READ, *DELETED, READ, "patch Druid"]
-    assert run_through(Deletion(NAMED).of_resource(resource, Observed()), CLAIMS) == expected
+    assert run_through(Deletion(NAMED).of_resource(resource, Observed()), CLAIMS) == LAST
 
 
 def test_objects_of_an_earlier_resource_of_the_name_are_not_its_own() -> None:

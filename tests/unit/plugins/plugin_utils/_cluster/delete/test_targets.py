@@ -12,9 +12,9 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.targets import (
     claims,
     disown_claims,
-    has_running_pods,
     orphans,
     remaining_claims,
+    running_pods,
     runs_without_deployment,
     unadopted_orphans,
     workloads,
@@ -205,12 +205,12 @@ def test_runs_without_deployment(kind: str | None, deployments: list[str], expec
     assert not runs_without_deployment(target, observed_state(pod(**HASHED, **TERMINATING), pod()))
 
 
-def test_has_running_pods() -> None:
-    assert has_running_pods(cluster(), observed_state(pod()))
-    assert not has_running_pods(
-        cluster(), observed_state(pod(**TERMINATING), pod("debug"), pod("druid-b-x-0", "druid-b-x"))
-    )
-    assert not has_running_pods(cluster(), observed_state(pod(), live("StatefulSet", GROUP, GROUP)))
+def test_running_pods() -> None:
+    assert running_pods(cluster(), observed_state(pod())) == [pod()["metadata"]["name"]]
+    others = [pod(**TERMINATING), pod("debug"), pod("druid-b-x-0", "druid-b-x"), pod(**HASHED)]
+    for other in others:
+        assert running_pods(cluster(), observed_state(other)) == []
+    assert running_pods(cluster(), observed_state(pod(), live("StatefulSet", GROUP, GROUP))) == []
 
 
 @pytest.mark.parametrize("retain_all", [True, False])
