@@ -155,6 +155,8 @@ class Resident:
         """In the new process: keep nothing but the own connection, and never return."""
         try:
             process_death.with_parent(parent)
+            # it ends soon, and what only a collection would free is little
+            gc.disable()
             signal.set_wakeup_fd(-1)
             for each in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
                 signal.signal(each, signal.SIG_DFL)

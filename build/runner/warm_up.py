@@ -13,7 +13,7 @@ import os
 import pkgutil
 from collections.abc import Iterator, Mapping
 
-from . import same_start
+from . import kubernetes_models, same_start
 
 # What ansible-runner sets for ansible-playbook, and Ansible reads when it is imported.
 _CALLBACK = "awx_display"
@@ -38,6 +38,7 @@ def main() -> None:
 def warm_up() -> None:
     """Import Ansible and the collection, and fill the caches of plugin loaders. Errors of imports are not handled."""
     os.environ.update(settings(os.environ))
+    kubernetes_models.leave_out()
     from ansible.plugins import loader
 
     loader.init_plugin_loader()
@@ -47,7 +48,9 @@ def warm_up() -> None:
     _load_plugins()
     for each in _modules():
         importlib.import_module(each)
+    warm_caches.resolve_names_of_jinja()
     _template()
+    _compile_patterns()
     warm_caches.fill()
     warm_caches.parse_yaml_fast()
     _forget_warnings()
@@ -96,6 +99,17 @@ def _template() -> None:
     from ansible.template import Templar
 
     Templar(DataLoader(), variables={}).template("{{ [none] | map('default', 1, true) | list }}")
+
+
+def _compile_patterns() -> None:
+    """Have the regular expressions of a run compiled: those of the command line, of the inventory, and of results."""
+    from ansible.cli.playbook import PlaybookCLI
+    from ansible.plugins import loader
+    from ansible.vars.clean import clean_facts
+
+    PlaybookCLI(["ansible-playbook"]).init_parser()
+    loader.inventory_loader.get("ini")._compile_patterns()
+    clean_facts({})
 
 
 def _forget_warnings() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cached_property
 from typing import Any, TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
@@ -35,17 +36,27 @@ class CacheMiss(Exception):
 class CachedApi(KubernetesApi):
     """Reads from ``cache`` (ansible-operator's proxy) and Secrets from ``direct``; CacheMiss instead of most writes.
 
+    Where there is nothing to do, nothing is read from ``direct``, and ``connect`` is not called.
+
     Until the resource is confirmed, only its status can be written, to the version that was read. ansible-operator
     watches a kind after a GET by name, so one object of each kind is read by name. ``error`` is set if the cache did
     not respond: then nothing is watched either.
     """
 
-    def __init__(self, cache: KubernetesApi, direct: KubernetesApi) -> None:
-        super().__init__(cache.server, cache.transport, cache.headers, cache.sleep, direct.warnings)
-        self.direct = direct
+    def __init__(self, cache: KubernetesApi, connect: Callable[[], KubernetesApi]) -> None:
+        super().__init__(cache.server, cache.transport, cache.headers, cache.sleep)
+        self._connect = connect
         self.error: KubernetesError | None = None
         self.is_confirmed = False
         self._versions: dict[tuple[str, str | None, str], str] = {}
+
+    @cached_property
+    def direct(self) -> KubernetesApi:
+        """The connection to the API server."""
+        direct = self._connect()
+        direct.warnings.extend(self.warnings)
+        self.warnings = direct.warnings
+        return direct
 
     def confirm(self, resource: Manifest) -> None:
         """Permit writes, on ``direct``, if the API server has the same version of the resource; otherwise CacheMiss."""
@@ -108,21 +119,22 @@ class CachedApi(KubernetesApi):
 
 def try_cache_first(
     cache: KubernetesApi,
-    direct: KubernetesApi,
+    connect: Callable[[], KubernetesApi],
     attempt: Callable[[KubernetesApi], _Result],
     on_error: Callable[[KubernetesError], None],
 ) -> _Result:
     """Return the outcome of the attempt: on the cache if it responds and there is nothing to do, else on the server.
 
-    ``on_error`` is called with the error of a cache that did not respond.
+    ``connect`` connects to the server; KubernetesError if that fails. ``on_error`` is called with the error of a cache
+    that did not respond.
     """
-    cached = CachedApi(cache, direct)
+    cached = CachedApi(cache, connect)
     with suppress(CacheMiss, KubernetesError):
         return attempt(cached)
     if cached.error is not None:
         on_error(cached.error)
     # Outside of the exception handler, so that the CacheMiss does not become the cause of later errors.
-    return attempt(direct)
+    return attempt(cached.direct)
 
 
 def require_live_api(api: KubernetesApi) -> None:

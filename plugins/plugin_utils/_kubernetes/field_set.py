@@ -47,7 +47,7 @@ def field_set(manifest: Mapping[str, Any], recorded: FieldSet | None = None) -> 
 
 def _of_value(value: Any, shape: Shape, recorded: FieldSet) -> FieldSet | None:
     """Return the fields of ``value``; {} if it is atomic, None if there is nothing to own."""
-    if isinstance(value, Mapping) and value and (recorded or not shape.is_atomic):
+    if isinstance(value, dict) and value and (recorded or not shape.is_atomic):
         return _of_mapping(value, shape, recorded)
     if isinstance(value, list) and shape.is_set:
         return {value_step(element): {} for element in value} or None

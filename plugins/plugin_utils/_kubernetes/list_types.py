@@ -11,72 +11,62 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 QUANTITY = "Quantity"
 
 
-@dataclass(frozen=True)
 class Shape:
-    """The structure of one value for server-side apply: a field of ``structure.json``."""
+    """The structure of one value for server-side apply: a field of ``structure.json``.
 
-    description: Mapping[str, Any] = field(default_factory=dict)
+    A reconcile asks for the same shapes thousands of times: each is computed once.
+    """
 
-    @property
-    def type(self) -> str | None:
-        """The type of a mapping with fields, of a mapping's values or of a list's elements."""
-        return next((self.description[key] for key in ("type", "map", "list") if self.description.get(key)), None)
-
-    @property
-    def is_free_map(self) -> bool:
-        return "map" in self.description
-
-    @property
-    def is_quantity(self) -> bool:
-        return self.description.get("type") == QUANTITY
-
-    @property
-    def is_atomic(self) -> bool:
-        """True when the value has a single owner."""
-        if "list" in self.description:
-            return "keys" not in self.description
-        return bool(self.description.get("atomic"))
-
-    @property
-    def is_set(self) -> bool:
-        return "set" in self.description
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The merge key of a list."""
-        return tuple(self.description.get("keys", ()))
+    def __init__(self, description: Mapping[str, Any] | None = None) -> None:
+        found = description or {}
+        # The type of a mapping with fields, of a mapping's values or of a list's elements.
+        self.type: str | None = found.get("type") or found.get("map") or found.get("list") or None
+        self.is_free_map = "map" in found
+        self.is_quantity = found.get("type") == QUANTITY
+        # The value has a single owner.
+        self.is_atomic = "keys" not in found if "list" in found else bool(found.get("atomic"))
+        self.is_set = "set" in found
+        # The merge key of a list, and the server's defaults for missing fields of it.
+        self.keys: tuple[str, ...] = tuple(found.get("keys", ()))
+        self._defaults: Mapping[str, Any] = found.get("defaults", {})
+        self._has_atomic_elements: bool = found.get("atomic_elements", False)
+        self._children: dict[str, Shape] = {}
 
     def child(self, name: str) -> Shape:
         """Return the shape of the field or entry ``name`` of a mapping."""
         if self.is_free_map:
-            return Shape({"type": self.type}) if self.type else SCALAR
-        description = _types().get(self.type or "", {}).get(name)
-        return Shape(description) if description else SCALAR
+            return self._values
+        found = self._children.get(name)
+        if found is None:
+            description = _types().get(self.type or "", {}).get(name)
+            found = self._children[name] = Shape(description) if description else SCALAR
+        return found
 
-    @property
+    @cached_property
     def element(self) -> Shape:
         """The shape of each element of a list."""
-        if not self.type:
-            return SCALAR
-        return Shape({"type": self.type, "atomic": self.description.get("atomic_elements", False)})
+        return Shape({"type": self.type, "atomic": self._has_atomic_elements}) if self.type else SCALAR
+
+    @cached_property
+    def _values(self) -> Shape:
+        return Shape({"type": self.type}) if self.type else SCALAR
 
     def key_of(self, element: Mapping[str, Any]) -> tuple[Any, ...]:
         """Return the merge key of ``element``, with the server's default for a missing field."""
-        defaults = self.description.get("defaults", {})
-        return tuple(element.get(key, defaults.get(key)) for key in self.keys)
+        return tuple(element.get(key, self._defaults.get(key)) for key in self.keys)
 
 
 SCALAR = Shape()
 
 
+@cache
 def shape_of(kind: str) -> Shape:
     """Return the shape of objects of ``kind``; KeyError for a kind that we do not write."""
     return Shape({"type": _document()["kinds"][kind]})

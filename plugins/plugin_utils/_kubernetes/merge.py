@@ -77,7 +77,7 @@ def merge(live: Mapping[str, Any], manifest: Mapping[str, Any]) -> dict[str, Any
 def _merge(live: Any, desired: Any, shape: Shape) -> Any:
     if shape.is_atomic or (isinstance(desired, list) and not (shape.keys or shape.is_set)):
         return live if same(live, desired, shape) else desired
-    if isinstance(live, Mapping) and isinstance(desired, Mapping):
+    if isinstance(live, dict) and isinstance(desired, dict):
         return _merge_mapping(live, desired, shape)
     if isinstance(live, list) and isinstance(desired, list):
         return _merge_set(live, desired) if shape.is_set else _merge_list(live, desired, shape)
@@ -136,7 +136,7 @@ def _ordered(live_keys: list[Any], desired_keys: list[Any]) -> list[Any]:
 
 def same(live: Any, desired: Any, shape: Shape) -> bool:
     """True if ``desired`` is equivalent to ``live``, apart from the server's defaults."""
-    if isinstance(live, Mapping) and isinstance(desired, Mapping):
+    if isinstance(live, dict) and isinstance(desired, dict):
         return all(_same_entry(live, desired, name, shape) for name in {**live, **desired})
     if isinstance(live, list) and isinstance(desired, list):
         pairs = zip(live, desired, strict=False)
@@ -162,7 +162,7 @@ def remove(live: Mapping[str, Any], fields: FieldSet) -> dict[str, Any]:
 
 
 def _remove(live: Any, fields: FieldSet, shape: Shape) -> Any:
-    if isinstance(live, Mapping):
+    if isinstance(live, dict):
         return _remove_from_mapping(live, fields, shape)
     if isinstance(live, list) and shape.keys:
         return [kept for element in live if (kept := _remove_element(element, fields, shape)) is not None]

@@ -123,13 +123,13 @@ class ReconcileAction(ActionBase):
         def attempt(api: KubernetesApi) -> Outcome[Any]:
             return run(self.kind, api, request, partial(_progress, request.name), Clock())
 
-        direct = self._server(arguments)
-        if not arguments["cache_kubeconfig"]:
-            return attempt(meter.of_server(direct))
-        cache = _cache(arguments["cache_kubeconfig"], meter)
+        def connect_server() -> KubernetesApi:
+            return meter.of_server(self._server(arguments))
+
+        cache = _cache(arguments["cache_kubeconfig"], meter) if arguments["cache_kubeconfig"] else None
         if cache is None:
-            return attempt(meter.of_server(direct))
-        return try_cache_first(meter.of_cache(cache), meter.of_server(direct), attempt, meter.record_cache_error)
+            return attempt(connect_server())
+        return try_cache_first(meter.of_cache(cache), connect_server, attempt, meter.record_cache_error)
 
     def _server(self, arguments: Mapping[str, Any]) -> KubernetesApi:
         """Return the connection to the API server, never to a cache."""

@@ -72,7 +72,7 @@ def reconcile(live: NamespaceClient, *missed: str, before: Callable[[], object] 
     def attempt(api: KubernetesApi) -> Outcome[Plan]:
         return kernel.run(DRUID, api, request, lambda _text: None, Clock())
 
-    return try_cache_first(cached, direct, attempt, _unexpected)
+    return try_cache_first(cached, lambda: direct, attempt, _unexpected)
 
 
 def _unexpected(error: KubernetesError) -> None:
@@ -246,7 +246,7 @@ def test_status_of_a_stale_resource_is_decided_again(live: NamespaceClient) -> N
     cached.transport = Older(cached.transport, ())
     mark = live.mark()
     outcome = try_cache_first(
-        cached, direct, lambda api: kernel.run(DRUID, api, request, lambda _text: None, Clock()), _unexpected
+        cached, lambda: direct, lambda api: kernel.run(DRUID, api, request, lambda _text: None, Clock()), _unexpected
     )
     assert not good(outcome).changed
     assert live.get("Druid", NAME)["status"] == before

@@ -255,12 +255,12 @@ def test_cache_read_writes_nothing(kept: Kept) -> None:
     direct = connection(kept.live)
     kept.state(dynamicConfig={"coordinator": {"maxSegmentsToMove": 4}})
     with pytest.raises(CacheMiss):
-        kept.one_pass(api=CachedApi(direct, direct))
+        kept.one_pass(api=CachedApi(direct, lambda: direct))
     assert (kept.sent, kept.proxy.exchanges != []) == ([], True)
     assert kept.one_pass().changed
     # nor is a requeue necessary in the specified state, and the status is correct
     kept.one_pass()
-    assert not kept.one_pass(api=CachedApi(direct, direct)).changed
+    assert not kept.one_pass(api=CachedApi(direct, lambda: direct)).changed
 
 
 def test_paused_resource_reports_pending_changes(kept: Kept) -> None:

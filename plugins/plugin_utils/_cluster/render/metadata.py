@@ -65,6 +65,9 @@ def _owner_references(cluster: Cluster) -> list[dict[str, Any]] | None:
 
 
 def _without_none(value: Any) -> Any:
-    if isinstance(value, Mapping):
+    # Most values are texts, and a check for Mapping is slow.
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (dict, Mapping)):
         return without_none(value)
     return [_without_none(item) for item in value] if isinstance(value, (list, tuple)) else value

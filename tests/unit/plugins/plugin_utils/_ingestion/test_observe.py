@@ -37,7 +37,7 @@ def siblings(server: Server, is_operator: bool) -> list[str]:
             return [each.name for each in observe(api, own, ()).siblings]
 
         errors: list[KubernetesError] = []
-        return try_cache_first(api, api, attempt, errors.append) if is_operator else attempt(api)
+        return try_cache_first(api, lambda: api, attempt, errors.append) if is_operator else attempt(api)
 
 
 @pytest.mark.parametrize("is_operator", [False, True])

@@ -49,7 +49,7 @@ def direct() -> Iterator[Server]:
 @pytest.fixture
 def cached(cache: Server, direct: Server) -> Iterator[CachedApi]:
     with urllib3.PoolManager() as pool:
-        yield CachedApi(KubernetesApi(cache.url, pool), KubernetesApi(direct.url, pool))
+        yield CachedApi(KubernetesApi(cache.url, pool), lambda: KubernetesApi(direct.url, pool))
 
 
 def test_reads_from_the_cache(cached: CachedApi, cache: Server, direct: Server) -> None:
@@ -161,10 +161,10 @@ def _unexpected(error: KubernetesError) -> None:
 def test_cache_that_cannot_be_reached_is_reported(cached: CachedApi, cache: Server, direct: Server) -> None:
     """ansible-operator then watches none of the objects: a deleted one is created again a period later."""
     direct.responses = [Response(body=OBJECT)]
-    unreachable = CachedApi(KubernetesApi("http://127.0.0.1:1", cached.transport), cached.direct)
+    unreachable = CachedApi(KubernetesApi("http://127.0.0.1:1", cached.transport), lambda: cached.direct)
     errors: list[KubernetesError] = []
 
-    assert try_cache_first(unreachable, cached.direct, _get, errors.append) == OBJECT
+    assert try_cache_first(unreachable, lambda: cached.direct, _get, errors.append) == OBJECT
 
     assert "http://127.0.0.1:1" in str(errors[0])
     assert cache.requests == []
@@ -173,7 +173,7 @@ def test_cache_that_cannot_be_reached_is_reported(cached: CachedApi, cache: Serv
 def test_unchanged_object_causes_no_request_to_the_api_server(cached: CachedApi, cache: Server, direct: Server) -> None:
     cache.responses = [Response(body=OBJECT)]
 
-    assert try_cache_first(cached, cached.direct, _get, _unexpected) == OBJECT
+    assert try_cache_first(cached, lambda: cached.direct, _get, _unexpected) == OBJECT
 
     assert direct.requests == []
 
@@ -188,7 +188,7 @@ def test_cache_miss_is_repeated_with_the_api_server(
     cache.responses, direct.responses = [response], [Response(body=newer), Response(body=newer)]
 
     errors: list[KubernetesError] = []
-    assert try_cache_first(cached, cached.direct, _get_and_apply, errors.append) == newer
+    assert try_cache_first(cached, lambda: cached.direct, _get_and_apply, errors.append) == newer
 
     assert [type(error) for error in errors] == ([ApiError] if response.status == 503 else [])
     assert [request.method for request in direct.requests] == ["GET", "PATCH"]
@@ -202,5 +202,5 @@ def test_cache_miss_is_not_the_context_of_a_later_error(cached: CachedApi) -> No
         raise ConnectionRefusedError
 
     with pytest.raises(ConnectionRefusedError) as raised:
-        try_cache_first(cached, cached.direct, attempt, _unexpected)
+        try_cache_first(cached, lambda: cached.direct, attempt, _unexpected)
     assert raised.value.__context__ is None

@@ -1,0 +1,40 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The Kubernetes client without its classes for each API and type, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+PROGRAM = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from runner import kubernetes_models
+kubernetes_models.leave_out()
+import kubernetes.client
+from kubernetes.config import kube_config
+configuration = kubernetes.client.Configuration()
+login = {"current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "a", "user": "u"}}],
+         "clusters": [{"name": "a", "cluster": {"server": "https://192.0.2.1"}}],
+         "users": [{"name": "u", "user": {"token": "t"}}]}
+kube_config.load_kube_config_from_dict(login, client_configuration=configuration)
+kubernetes.client.ApiClient(configuration)
+try:
+    refusal = kubernetes.client.V1Pod()
+except RuntimeError as error:
+    refusal = str(error)
+print(json.dumps([configuration.host, configuration.api_key, refusal]))
+"""
+
+
+def test_configuration_without_models() -> None:
+    command = [sys.executable, "-c", PROGRAM, str(Path("build").resolve())]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    host, key, refusal = json.loads(printed)
+    assert (host, [*key.values()]) == ("https://192.0.2.1", ["Bearer t"])
+    assert refusal == "kubernetes.client.V1Pod is left out in the operator's resident process."
