@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import REPORTING, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import CachedApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import CachedApi, require_live_api
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pause_finding
@@ -40,6 +40,8 @@ def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: dat
 
 def _finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
     """Finalize a terminating resource. Its spec is ignored, since it may be invalid."""
+    # there is always something to do
+    require_live_api(api)
     cluster = Cluster.from_resource({**resource, "spec": {}})
     sequence = DeletionSequence(api, cluster, options.check_mode, options.waits_for_pods)
     with options.phases("observe"):
