@@ -23,7 +23,7 @@ from ansible_collections.druidops.druid.tests.system.support.campaign import cam
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.fault_proxy import FaultProxy
-from ansible_collections.druidops.druid.tests.system.support.in_process import good, one_pass, until_ready
+from ansible_collections.druidops.druid.tests.system.support.in_process import good, one_pass, until_reached
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.operator_account import account
 from ansible_collections.druidops.druid.tests.system.support.operator_kills import VICTIMS, Killer
@@ -110,7 +110,7 @@ def counted(undisturbed: NamespaceClient) -> int:
     good(one_pass(undisturbed, NAME))
     requests = len({(each.verb, each.resource, each.subresource, each.name) for each in undisturbed.requests(mark)})
     if undisturbed.find("Druid", NAME):
-        until_ready(undisturbed, NAME)
+        until_reached(undisturbed, NAME)
     return requests
 
 
