@@ -26,12 +26,15 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.plugins import loader
 from ansible.template import Templar
 from jinja2 import TemplateError
-from jinja2.defaults import DEFAULT_FILTERS, DEFAULT_TESTS
+from jinja2.filters import FILTERS
+from jinja2.tests import TESTS
 
 from .changed_files import state
 
 _PARTS = ("playbooks/*.yml", "roles/*/tasks/*.yml", "roles/*/defaults/*.yml", "roles/*/meta/*.yml")
 _ENVIRONMENTS = ("AnsibleEnvironment", "AnsibleNativeEnvironment")
+# Its filters and tests are those of Jinja and of plugins.
+_PLUGINS_OF_JINJA = "JinjaPluginIntercept"
 _CONDITIONS = frozenset({"when", "changed_when", "failed_when", "until"})
 # Ansible evaluates a condition as this template. With another version, it is compiled in the run.
 _CONDITION = "{%% set __cres = %s %%}{{ [true if __cres else false, __cres.__class__.__name__] }}"
@@ -104,12 +107,12 @@ def list_directories_once() -> None:
 
 
 def resolve_names_of_jinja() -> None:
-    """Have Ansible search its plugins once for Jinja's own filters and tests; each template would search for them again."""
+    """Have Ansible search its plugins once for Jinja's own filters and tests: each template searches for them again."""
     own = {
         loaded: frozenset(name for name in names if not _is_plugin(loaded, name))
-        for loaded, names in ((loader.filter_loader, DEFAULT_FILTERS), (loader.test_loader, DEFAULT_TESTS))
+        for loaded, names in ((loader.filter_loader, FILTERS), (loader.test_loader, TESTS))
     }
-    kind: Any = template.JinjaPluginIntercept
+    kind: Any = getattr(template, _PLUGINS_OF_JINJA)
     initialize = kind.__init__
 
     def initialize_with_names(self: Any, known: Any, plugins: Any) -> None:

@@ -31,8 +31,9 @@ ARGUMENTS: Mapping[str, Any] = {
 class Options(request.Options):
     """Options of a reconcile of a cluster.
 
-    With `keep_finalizer` the resource always has the finalizer. With `waits_for_pods` one reconcile deletes the PVCs of a
-    terminating resource, instead of the first one after the end of its pods. `on_step` is called before each step.
+    With `keep_finalizer` the resource always has the finalizer. With `waits_for_pods` a reconcile of a terminating
+    resource waits for the end of its pods, instead of leaving the rest to the next one. `on_step` is called before
+    each step.
     """
 
     keep_finalizer: bool = False

@@ -71,8 +71,8 @@ class Deletion:
     """The deletion of a cluster. After the last step, `warnings` name what is retained, and `running` has the pods that
     have to end before the next reconcile continues.
 
-    A plan does not wait between steps, and a reconcile returns without its last steps while pods run, unless it `waits`:
-    it would occupy a worker of the operator. `owned` are the uids of the PVCs that Kubernetes deletes with StatefulSets
+    A plan does not wait between steps. Unless it `waits`, a reconcile returns without its last steps while pods run: it
+    would occupy a worker of the operator. `owned` are the uids of the PVCs that Kubernetes deletes with StatefulSets
     of the cluster: users can remove the labels of a PVC, and retaining one of them removes the owner of others, too.
     """
 
