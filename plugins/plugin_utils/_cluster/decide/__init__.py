@@ -25,6 +25,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.headless_services import headless_services
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import orphaned_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.orphaned_claims import (
+    orphaned_claims,
+    users_of_claims,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import outdated_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.preconditions import (
     disallowed_references,
@@ -93,6 +97,8 @@ READS: tuple[Callable[[Inputs], Need | None], ...] = (
     unlabelled_claims,
     # The storage class of a PVC must allow its expansion.
     storage_classes,
+    # Others may use a PVC that the groups do not need.
+    users_of_claims,
 )
 # Each one judges the steps that those before it do not block. A finding blocks its group, or all groups.
 POLICIES: tuple[Policy, ...] = (
@@ -155,7 +161,8 @@ def _candidates(inputs: Inputs) -> Draft:
     # PVCs are patched before their StatefulSet is recreated.
     writes = (*pvc_updates(inputs), *changed, *released_claims(inputs), *failing_pods(inputs))
     live = inputs.live_and_all_claims
-    return Draft(inputs, in_order(writes, removed_objects(inputs.cluster, inputs.desired, live)))
+    removals = (*removed_objects(inputs.cluster, inputs.desired, live), *orphaned_claims(inputs))
+    return Draft(inputs, in_order(writes, removals))
 
 
 def _apply_policies(draft: Draft) -> Draft | Need:
