@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, get_args
 
 from ansible_collections.druidops.druid.tests.simulator.specification import NEW_IMAGE, OLD_IMAGE, Cluster, Group
@@ -51,6 +52,18 @@ def _clusters(fields: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[Cl
 
 
 CLUSTERS = _clusters(GROUP_FIELDS)
+# PVCs are orphaned where no policy is specified, or Delete.
+_OF_ORPHANS = {
+    **GROUP_FIELDS,
+    "when_scaled": st.sampled_from(("", "", "Retain", "Delete")),
+    "when_deleted": st.sampled_from(("", "", "Retain", "Delete")),
+    "storage": st.sampled_from(("1Gi", "2Gi")),
+}
+CLUSTERS_WITH_ORPHANS = st.builds(
+    lambda cluster, expands: replace(cluster, deletes_orphans=True, expands_pvcs=expands),
+    _clusters(_OF_ORPHANS),
+    st.booleans(),
+)
 CLUSTERS_WITHOUT_AUTOSCALERS = _clusters(_FIELDS_WITHOUT_AUTOSCALER)
 
 
@@ -107,3 +120,13 @@ def histories_without_autoscalers() -> st.SearchStrategy[list[Action]]:
         st.builds(actions.Controllers, st.integers(1, 20)),
     )
     return st.lists(st.one_of(edit, edit, *environment, *runs), max_size=10)
+
+
+def histories_with_orphans(by: By) -> st.SearchStrategy[list[Event]]:
+    """Return histories in which time passes, and users remove the marks of orphaned PVCs."""
+    edit = st.one_of(_edit(_OF_ORPHANS), *_edits({"deletes_orphans": st.booleans(), "paused": st.booleans()}, ("",)))
+    more = st.one_of(
+        st.builds(actions.Wait, st.sampled_from((10, 59, 61, 600))), st.builds(actions.Unmark, st.sampled_from(GROUPS))
+    )
+    runs: st.SearchStrategy[By] = st.just(by)
+    return st.lists(st.one_of(edit, more, _reconciles(runs, st.one_of(edit, more)), _ENVIRONMENT), max_size=14)
