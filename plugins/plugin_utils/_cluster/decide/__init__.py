@@ -59,6 +59,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rel
     released_claims,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.retained_services import retained_services
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.segment_cache import oversized_caches
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.taken_services import taken_services
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import confirmed, rejections
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import keep_finalizer
@@ -140,7 +141,7 @@ def decide(inputs: Inputs) -> Plan | Need:
     if isinstance(draft, Need):
         return draft
     plan = draft.plan()
-    warnings = (*plan.warnings, *undersized_pvcs(inputs), *retained_services(inputs))
+    warnings = (*plan.warnings, *undersized_pvcs(inputs), *oversized_caches(inputs), *retained_services(inputs))
     expanding = expanding_volumes(inputs)
     findings = (*plan.findings, *expansion_finding(expanding))
     return replace(plan, steps=(*kept, *plan.steps), findings=findings, warnings=warnings, expanding=expanding)
