@@ -37,11 +37,16 @@ def created(live: NamespaceClient, **more: Any) -> None:
     until_ready(live, NAME)
 
 
+def pods(live: NamespaceClient) -> set[str]:
+    """Return the names of the pods of the StatefulSet."""
+    return {name for name in live.names("Pod") if name.startswith(STATEFUL)}
+
+
 def scale(live: NamespaceClient, replicas: int = 1) -> None:
     """Scale the group, and wait for its pods."""
     live.merge("Druid", NAME, {"spec": {"nodes": {"historicals": {"replicas": replicas}}}})
     one_pass(live, NAME)
-    eventually(lambda: len(live.names("Pod")) == replicas)
+    eventually(lambda: len(pods(live)) == replicas)
     eventually(lambda: live.get("StatefulSet", STATEFUL)["status"].get("readyReplicas") == replicas)
 
 
@@ -123,7 +128,7 @@ def test_a_removed_group_that_retains_its_pvcs(live: NamespaceClient, policy: st
 
     def is_removed() -> bool:
         one_pass(live, NAME)
-        return not live.names("Pod") and not one_pass(live, NAME).changed
+        return not pods(live) and not one_pass(live, NAME).changed
 
     eventually(is_removed)
     assert live.get(CLAIM, FIRST)["metadata"]["annotations"][ANNOTATION] == "never"
@@ -236,7 +241,7 @@ def test_a_stopped_cluster_keeps_all(live: NamespaceClient) -> None:
     created(live)
     live.merge("Druid", NAME, {"spec": {"stopped": True, "orphanPvcGracePeriodSeconds": 0}})
     one_pass(live, NAME)
-    eventually(lambda: not live.names("Pod"))
+    eventually(lambda: not pods(live))
     for _time in range(2):
         one_pass(live, NAME)
     assert not marked(live, FIRST)
