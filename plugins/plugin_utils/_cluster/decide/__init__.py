@@ -24,6 +24,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.headless_services import headless_services
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import orphaned_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.infeasible_expansions import (
+    infeasible_expansions,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.orphaned_claims import (
     orphaned_claims,
@@ -54,6 +57,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_updates import pvc_updates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import exceeded_quotas
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rejected_patches import rejected_patches
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.released_claims import (
     all_claims,
     released_claims,
@@ -117,6 +121,8 @@ POLICIES: tuple[Policy, ...] = (
     taken_services,
     # The API server rejects an object in a dry run.
     rejections,
+    # The API server rejects a change of a PVC in a dry run.
+    rejected_patches,
     # The objects of a group exceed a quota together.
     exceeded_quotas,
     # A group that was removed from the spec may be the old name of a blocked one.
@@ -143,7 +149,7 @@ def decide(inputs: Inputs) -> Plan | Need:
     plan = draft.plan()
     warnings = (*plan.warnings, *undersized_pvcs(inputs), *oversized_caches(inputs), *retained_services(inputs))
     expanding = expanding_volumes(inputs)
-    findings = (*plan.findings, *expansion_finding(expanding))
+    findings = (*plan.findings, *infeasible_expansions(inputs), *expansion_finding(expanding))
     return replace(plan, steps=(*kept, *plan.steps), findings=findings, warnings=warnings, expanding=expanding)
 
 
