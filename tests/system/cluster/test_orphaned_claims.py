@@ -31,9 +31,13 @@ FIRST, SECOND = (f"data-{STATEFUL}-{ordinal}" for ordinal in range(2))
 ANNOTATION = "druid.apache.org/orphaned-since"
 
 
-def created(live: NamespaceClient, **more: Any) -> None:
-    """Create a cluster with two pods, each with a PVC."""
-    full_cluster.create(live, historicals=full_cluster.historicals(replicas=2, **more))
+def created(live: NamespaceClient, replicas: int = 2, **more: Any) -> None:
+    """Create a cluster with a StatefulSet, whose pods have a PVC each."""
+    historicals = full_cluster.historicals(replicas=replicas, **more)
+    full_cluster.create(live, historicals=historicals, brokers=full_cluster.brokers())
+    # The default.
+    live.merge("Druid", NAME, {"spec": {"deleteOrphanPvc": None}})
+    assert live.get("Druid", NAME)["spec"]["deleteOrphanPvc"]
     until_ready(live, NAME)
 
 
@@ -106,8 +110,7 @@ def test_a_scale_down(live: NamespaceClient) -> None:
 
 
 def test_a_removed_group(live: NamespaceClient) -> None:
-    full_cluster.create(live, historicals=full_cluster.historicals(replicas=1), brokers=full_cluster.brokers())
-    until_ready(live, NAME)
+    created(live, replicas=1)
     live.merge("Druid", NAME, {"spec": {"orphanPvcGracePeriodSeconds": 0, "nodes": {"historicals": None}}})
 
     def is_deleted() -> bool:
@@ -121,9 +124,7 @@ def test_a_removed_group(live: NamespaceClient) -> None:
 @pytest.mark.parametrize("policy", ["whenScaled", "whenDeleted"])
 def test_a_removed_group_that_retains_its_pvcs(live: NamespaceClient, policy: str) -> None:
     more = {"persistentVolumeClaimRetentionPolicy": {policy: "Retain"}}
-    brokers, historicals = full_cluster.brokers(), full_cluster.historicals(replicas=1, **more)
-    full_cluster.create(live, historicals=historicals, brokers=brokers)
-    until_ready(live, NAME)
+    created(live, replicas=1, **more)
     live.merge("Druid", NAME, {"spec": {"orphanPvcGracePeriodSeconds": 0, "nodes": {"historicals": None}}})
 
     def is_removed() -> bool:
