@@ -14,6 +14,7 @@ from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
     Controllers,
     Converge,
     Create,
+    Delete,
     Edit,
     Event,
     ForeignAutoscaler,
@@ -68,6 +69,11 @@ HISTORIES: dict[str, tuple[Cluster, list[Event], list[int]]] = {
     "a slow reconcile of an earlier number": (
         CLUSTER,
         [DOWN, Converge(), UP, Converge(), Outdated(1), Wait(90), Outdated(1)],
+        [0, 1, 2],
+    ),
+    "another resource, with fewer pods and groups": (
+        replace(CLUSTER, keeps_pvcs=True),
+        [Delete(), Converge(), Wait(1), Create(Cluster({"historicals": THREE}, deletes_orphans=True))],
         [0, 1, 2],
     ),
     "scaled up between two requests": (

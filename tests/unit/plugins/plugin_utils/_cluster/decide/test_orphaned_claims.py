@@ -23,6 +23,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
     marks,
     orphan_inputs,
 )
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import CREATED
 
 Manifest = dict[str, Any]
 FIRST, SECOND = "d-druid-c-brokers-0", "d-druid-c-brokers-1"
@@ -140,6 +141,14 @@ def test_nothing_is_lost_while_a_group_is_not_ready() -> None:
     unready = {**found, "status": {**found["status"], "readyReplicas": 0}}
     [step] = orphaned_claims(orphan_inputs(which, claims, live=live.with_objects([unready])))
     assert (step.key.name, step.notice and step.notice.reason) == (FIRST, UNMARK)
+
+
+@pytest.mark.parametrize(("created", "is_kept"), [(CREATED, False), ("2026-01-02T03:04:06Z", True)])
+def test_pvcs_of_an_earlier_resource_stay(created: str, is_kept: bool) -> None:
+    found = orphan_inputs(cluster(), [claim(SECOND), claim(**REMOVED)])
+    metadata = {**found.resource["metadata"], "creationTimestamp": created}
+    steps = orphaned_claims(replace(found, resource={**found.resource, "metadata": metadata}))
+    assert bool(steps) != is_kept
 
 
 def test_a_removed_group_whose_stateful_set_exists() -> None:
