@@ -52,19 +52,19 @@ def _clusters(fields: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[Cl
 
 
 CLUSTERS = _clusters(GROUP_FIELDS)
-# PVCs are orphaned where no policy is specified, or Delete.
+# Most groups run, and have a policy with which their PVCs can be orphaned.
 _OF_ORPHANS = {
     **GROUP_FIELDS,
+    "replicas": st.integers(0, 3),
+    "kind": st.sampled_from(("StatefulSet", "StatefulSet", "StatefulSet", "Deployment")),
+    "stopped": st.sampled_from((False, False, False, True)),
     "when_scaled": st.sampled_from(("", "", "Retain", "Delete")),
     "when_deleted": st.sampled_from(("", "", "Retain", "Delete")),
-    "storage": st.sampled_from(("1Gi", "2Gi")),
+    "autoscaler": st.sampled_from((None, None, None, (1, 3))),
 }
 CLUSTERS_WITH_ORPHANS = st.builds(
-    lambda cluster, expands: replace(cluster, deletes_orphans=True, expands_pvcs=expands),
-    _clusters(_OF_ORPHANS),
-    st.booleans(),
+    lambda cluster: replace(cluster, deletes_orphans=True, stopped=False), _clusters(_OF_ORPHANS)
 )
-CLUSTERS_WITHOUT_AUTOSCALERS = _clusters(_FIELDS_WITHOUT_AUTOSCALER)
 
 
 def _edits(fields: dict[str, st.SearchStrategy[Any]], groups: tuple[str, ...]) -> list[st.SearchStrategy[Action]]:
@@ -124,9 +124,13 @@ def histories_without_autoscalers() -> st.SearchStrategy[list[Action]]:
 
 def histories_with_orphans(by: By) -> st.SearchStrategy[list[Event]]:
     """Return histories in which time passes, and users remove the marks of orphaned PVCs."""
-    edit = st.one_of(_edit(_OF_ORPHANS), *_edits({"deletes_orphans": st.booleans(), "paused": st.booleans()}, ("",)))
+    of_cluster = {"deletes_orphans": st.booleans(), "paused": st.booleans(), "stopped": st.booleans()}
+    rename = st.builds(actions.Rename, st.sampled_from(GROUPS), st.sampled_from(("", *GROUPS)))
+    scale = st.builds(actions.Edit, st.just("replicas"), st.integers(0, 3), st.sampled_from(GROUPS))
+    edit = st.one_of(rename, scale, st.one_of(_edits(_OF_ORPHANS, GROUPS)), st.one_of(_edits(of_cluster, ("",))))
     more = st.one_of(
         st.builds(actions.Wait, st.sampled_from((10, 59, 61, 600))), st.builds(actions.Unmark, st.sampled_from(GROUPS))
     )
     runs: st.SearchStrategy[By] = st.just(by)
-    return st.lists(st.one_of(edit, more, _reconciles(runs, st.one_of(edit, more)), _ENVIRONMENT), max_size=14)
+    reconciles = _reconciles(runs, st.one_of(edit, more))
+    return st.lists(st.one_of(edit, more, reconciles, reconciles, _ENVIRONMENT), min_size=4, max_size=16)
