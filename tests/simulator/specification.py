@@ -36,6 +36,7 @@ class Group:
     partition: int = 0
     has_standalone_claim: bool = False
     storage: str = "1Gi"
+    storage_class: str = ""
     node_type: str | None = None
 
 
@@ -112,7 +113,8 @@ def _stateful(group: Group) -> dict[str, Any]:
 
 
 def _volume(group: Group) -> dict[str, Any]:
-    return {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": group.storage}}}
+    of_class = {"storageClassName": group.storage_class} if group.storage_class else {}
+    return {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": group.storage}}, **of_class}
 
 
 def autoscaler_spec(key: str, kind: str, limits: tuple[int, int]) -> dict[str, Any]:

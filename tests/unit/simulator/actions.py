@@ -231,6 +231,18 @@ class Prune:
 
 
 @dataclass(frozen=True)
+class Grow:
+    """The user requests more storage for a group."""
+
+    group: str
+
+    def act(self, subject: Subject) -> None:
+        if subject.cluster is not None and self.group in subject.cluster.groups:
+            size = int(subject.cluster.groups[self.group].storage.removesuffix("Gi"))
+            Edit("storage", f"{size + 1}Gi", self.group).act(subject)
+
+
+@dataclass(frozen=True)
 class Wait:
     """Time passes."""
 

@@ -134,3 +134,27 @@ def histories_with_orphans(by: By) -> st.SearchStrategy[list[Event]]:
     runs: st.SearchStrategy[By] = st.just(by)
     reconciles = _reconciles(runs, st.one_of(edit, more))
     return st.lists(st.one_of(edit, more, reconciles, reconciles, _ENVIRONMENT), min_size=4, max_size=16)
+
+
+_OF_GROWING = {**_OF_ORPHANS, "storage_class": st.just("ssd"), "has_standalone_claim": st.booleans()}
+GROWING_CLUSTERS = st.builds(
+    lambda cluster, deletes: replace(cluster, expands_pvcs=True, deletes_orphans=deletes, stopped=False),
+    _clusters(_OF_GROWING),
+    st.booleans(),
+)
+
+
+def histories_with_growth(by: By) -> st.SearchStrategy[list[Event]]:
+    """Return histories in which groups get more storage, are scaled, stopped and renamed; nobody sets an older spec."""
+    grow = st.builds(actions.Grow, st.sampled_from(GROUPS))
+    rename = st.builds(actions.Rename, st.sampled_from(GROUPS), st.sampled_from(("", *GROUPS)))
+    edit = st.one_of(grow, grow, rename, st.one_of(_edits(_OF_ORPHANS, GROUPS)))
+    runs: st.SearchStrategy[By] = st.just(by)
+    reconciles = st.one_of(
+        st.builds(actions.Run, runs),
+        st.builds(actions.Run, runs, st.tuples(_REQUEST, st.sampled_from(get_args(Fault)))),
+        st.builds(actions.Meanwhile, _REQUEST, edit, runs),
+        st.builds(actions.Controllers, st.integers(1, 20)),
+        st.just(actions.Converge()),
+    )
+    return st.lists(st.one_of(edit, reconciles), min_size=3, max_size=14)

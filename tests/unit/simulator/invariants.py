@@ -25,6 +25,7 @@ CLAIM = "PersistentVolumeClaim"
 HPA = "kube-controller-manager"
 # Reconciles until nothing changes any more; more than any history needs.
 _MAX_RECONCILES = 15
+_NOT_DELETED = ("Event", "ControllerRevision", "StorageClass")
 
 
 @dataclass
@@ -89,7 +90,7 @@ class Observer:
         self.subject.delete("Background")
         self.converge()
         left = {(each["kind"], each["metadata"]["name"]) for each in self.subject.world.store.objects.values()}
-        left = {key for key in left if key[0] not in ("Event", "ControllerRevision") and "foreign" not in key[1]}
+        left = {key for key in left if key[0] not in _NOT_DELETED and "foreign" not in key[1]}
         kept = {(CLAIM, name) for name in claims} if cluster is not None and cluster.keeps_pvcs else set()
         assert left == kept or cluster is None, f"left: {sorted(left - kept)}, lost: {sorted(kept - left)}"
 
