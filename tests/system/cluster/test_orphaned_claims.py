@@ -66,7 +66,7 @@ def marked(live: NamespaceClient, name: str = SECOND) -> bool:
     return parts == {True}
 
 
-def is_gone(live: NamespaceClient, name: str = SECOND) -> bool:
+def is_deleted_claim(live: NamespaceClient, name: str = SECOND) -> bool:
     return live.find(CLAIM, name) is None
 
 
@@ -102,7 +102,7 @@ def test_a_scale_down(live: NamespaceClient) -> None:
     planned = one_pass(live, NAME, check_mode=True).plan
     assert [step.title for step in planned.steps] == [f"delete {CLAIM} {SECOND} (destructive)"]
     one_pass(live, NAME)
-    eventually(partial(is_gone, live))
+    eventually(partial(is_deleted_claim, live))
     assert reported(live) == []
     assert reasons_of_events(live) == {"OrphanedPVCMarked", "OrphanedPVCDeleted"}
     assert live.get(CLAIM, FIRST)["metadata"]["resourceVersion"] == before["metadata"]["resourceVersion"]
@@ -115,7 +115,7 @@ def test_a_removed_group(live: NamespaceClient) -> None:
 
     def is_deleted() -> bool:
         one_pass(live, NAME)
-        return is_gone(live, FIRST)
+        return is_deleted_claim(live, FIRST)
 
     eventually(is_deleted)
     assert reasons_of_events(live, FIRST) == {"OrphanedPVCMarked", "OrphanedPVCDeleted"}
@@ -234,7 +234,7 @@ def test_a_change_of_the_pvc_after_the_plan(live: NamespaceClient) -> None:
     outcome = run(connection(live), request, lambda _text: None, Clock())
     assert "was modified concurrently" in outcome.plan.findings[0].message
     one_pass(live, NAME)
-    assert not is_gone(live)
+    assert not is_deleted_claim(live)
     assert reported(live)[0]["name"] == SECOND
 
 

@@ -145,7 +145,7 @@ GROWING_CLUSTERS = st.builds(
 
 
 def histories_with_growth(by: By) -> st.SearchStrategy[list[Event]]:
-    """Return histories in which groups get more storage, are scaled, stopped and renamed; nobody sets an older spec."""
+    """Return histories in which groups get more storage, are scaled, stopped and renamed; no older spec is set."""
     grow = st.builds(actions.Grow, st.sampled_from(GROUPS))
     rename = st.builds(actions.Rename, st.sampled_from(GROUPS), st.sampled_from(("", *GROUPS)))
     edit = st.one_of(grow, grow, rename, st.one_of(_edits(_OF_ORPHANS, GROUPS)))

@@ -4,7 +4,7 @@
 
 """Who uses a PVC of a namespace, or may use it again: pods, StatefulSets, and pod templates that name it. Pure.
 
-All of the namespace count, whoever owns them: labels of a PVC do not say who mounts it.
+All of the namespace count, also those of other owners: the labels of a PVC do not name the pods that mount it.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 """The mark of an orphaned PVC: labels as the Go operator writes them, and an annotation.
 
-The annotation tells what happened to the labels since: without it, the Go operator or a person has added them; without
+The annotation shows what happened to the labels since: without it, the Go operator or a person has added them; without
 the labels, a person has removed them.
 """
 
@@ -34,7 +34,7 @@ class Mark(NamedTuple):
     """The mark of a PVC.
 
     `is_marked`: it is to be deleted. `since`: when the grace period has begun, None if that has to be recorded.
-    `is_kept`: it stays, because a person has removed or changed the label, or the annotation says so.
+    `is_kept`: it stays, because a person has removed or changed the label, or because of the annotation.
     """
 
     is_marked: bool = False

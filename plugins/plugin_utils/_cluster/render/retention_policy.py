@@ -40,7 +40,7 @@ def deletion_is_disabled(group: Group) -> bool:
 
 
 def retains_scaled(group: Group) -> bool:
-    """True if the spec says explicitly that PVCs stay when the group has fewer pods."""
+    """True if the spec explicitly retains PVCs when the group has fewer pods."""
     policy = group.node.get("persistentVolumeClaimRetentionPolicy") or {}
     return bool(policy.get("whenScaled") == RETAIN)
 

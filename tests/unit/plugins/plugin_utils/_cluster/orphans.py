@@ -62,19 +62,19 @@ def claim(name: str, group: str = "druid-c-brokers", labels: Manifest | None = N
 
 
 def pod(name: str, claim_name: str) -> Manifest:
-    """Return a pod of nobody that mounts a PVC."""
+    """Return a pod of another owner that mounts a PVC."""
     volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": claim_name}}]
     return {"kind": "Pod", "metadata": {"name": name, "namespace": "ns"}, "spec": {"volumes": volumes}}
 
 
 def autoscaler(target: str, maximum: int) -> Manifest:
-    """Return a HorizontalPodAutoscaler of nobody."""
+    """Return a HorizontalPodAutoscaler of another owner."""
     spec = {"scaleTargetRef": {"kind": "StatefulSet", "name": target}, "maxReplicas": maximum}
     return {"kind": "HorizontalPodAutoscaler", "metadata": {"name": "h", "namespace": "ns"}, "spec": spec}
 
 
 def stateful_set(name: str, template: str = "d", replicas: int = 0, **volume: Any) -> Manifest:
-    """Return a StatefulSet of nobody."""
+    """Return a StatefulSet of another owner."""
     spec = {
         "replicas": replicas,
         "volumeClaimTemplates": [{"metadata": {"name": template}}],

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Orphaned PVCs are marked, then deleted; what anybody may use stays, and what a person has unmarked."""
+"""Orphaned PVCs are marked, then deleted; what any pod may use stays, and what a person has unmarked."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ CLAIMS = st.lists(
 )
 
 
-def wanted(cluster: Cluster, name: str) -> bool:
+def desired_by(cluster: Cluster, name: str) -> bool:
     """True if a group in the spec may want the PVC, by the names that the StatefulSet controller gives."""
     return any(
         name == f"d-druid-c-{key}-{ordinal}" and (_keeps(node) or ordinal < _needed(node))
@@ -100,7 +100,7 @@ def test_nothing_that_is_used_is_lost(
     steps = orphaned_claims(orphan_inputs(cluster, claims, pods))
     for step in losing(steps):
         assert step.key.name not in names
-        assert not wanted(cluster, step.key.name)
+        assert not desired_by(cluster, step.key.name)
         assert cluster.deletes_orphans
         assert not cluster.stopped
         assert not cluster.spec.get("paused")
