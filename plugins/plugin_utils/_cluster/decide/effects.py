@@ -147,4 +147,4 @@ def _retained(workload: Manifest, ordinal: int, state: _State) -> Iterator[Effec
 
 def _remark(state: _State) -> str:
     seconds = state.cluster.orphan_grace_seconds if state.cluster else 0
-    return f" (deleteOrphanPvc; they are marked, and deleted after {seconds} s)"
+    return f" (deleteOrphanPvc: marked, then deleted after {seconds} s)"

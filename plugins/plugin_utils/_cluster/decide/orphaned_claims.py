@@ -109,17 +109,17 @@ def _next_step(claim: PodClaim, inputs: Inputs) -> Iterator[Step]:
     if mark.is_kept:
         return
     if mark.since is None:
-        text = f"mark as orphaned, {_cause(claim)}: it is deleted after {seconds} s"
+        text = f"mark as orphaned: {_cause(claim)}; deleted after {seconds} s"
         yield _step(claim, marking(inputs.now), reasons.ORPHANED_PVC_MARKED, text)
     elif mark.since + timedelta(seconds=seconds) <= inputs.now:
-        text = f"delete the orphaned PVC, {_cause(claim)}, marked since {timestamp(mark.since)}"
+        text = f"orphaned: {_cause(claim)}; marked since {timestamp(mark.since)}"
         notice, key = Notice(reasons.ORPHANED_PVC_DELETED, text), claim.group and claim.group.key
         yield Step("delete", claim.live, key, claim.live, notice=notice, orphan=claim.orphan)
 
 
 def _cause(claim: PodClaim) -> str:
     if claim.group is None:
-        return f"no group of the cluster has StatefulSet {claim.workload}"
+        return f"the group of StatefulSet {claim.workload} was removed"
     return f"group {claim.group.key} has fewer pods"
 
 

@@ -55,7 +55,7 @@ def test_the_plan_names_them() -> None:
     assert [(effect.text, effect.is_destructive) for effect in step.effects] == [
         (f"stop 2 pods of StatefulSet {SET}", False),
         (
-            f"orphan 2 PVCs of StatefulSet {SET} (deleteOrphanPvc; they are marked, and deleted after 60 s): "
+            f"orphan 2 PVCs of StatefulSet {SET} (deleteOrphanPvc: marked, then deleted after 60 s): "
             f"{NAMES[2]}, {NAMES[3]}",
             True,
         ),
