@@ -35,15 +35,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import pause_finding
 
 
+_LOSING = (reasons.ORPHANED_PVC_MARKED, reasons.ORPHANED_PVC_DELETED)
+
+
 def users_of_claims(inputs: Inputs) -> List | None:
     """Return the need for everything in the namespace that may use a PVC, if one would be marked or deleted."""
     missing = next((kind for kind in KINDS if kind not in inputs.lists), None)
     if missing is None or not any(step.notice and step.notice.reason in _LOSING for step in _steps(inputs)):
         return None
     return List(missing)
-
-
-_LOSING = (reasons.ORPHANED_PVC_MARKED, reasons.ORPHANED_PVC_DELETED)
 
 
 def orphaned_claims(inputs: Inputs) -> tuple[Step, ...]:
@@ -113,8 +113,8 @@ def _next_step(claim: PodClaim, inputs: Inputs) -> Iterator[Step]:
         yield _step(claim, marking(inputs.now), reasons.ORPHANED_PVC_MARKED, text)
     elif mark.since + timedelta(seconds=seconds) <= inputs.now:
         text = f"orphaned: {_cause(claim)}; marked since {timestamp(mark.since)}"
-        notice, key = Notice(reasons.ORPHANED_PVC_DELETED, text), claim.group and claim.group.key
-        yield Step("delete", claim.live, key, claim.live, notice=notice, orphan=claim.orphan)
+        notice = Notice(reasons.ORPHANED_PVC_DELETED, text)
+        yield Step("delete", claim.live, claim.key, claim.live, notice=notice, orphan=claim.orphan)
 
 
 def _cause(claim: PodClaim) -> str:
@@ -124,5 +124,4 @@ def _cause(claim: PodClaim) -> str:
 
 
 def _step(claim: PodClaim, changes: dict[tuple[str, ...], object], reason: str, text: str) -> Step:
-    step = updated_claim(claim.live, changes, Notice(reason, text), claim.group and claim.group.key)
-    return replace(step, orphan=claim.orphan)
+    return replace(updated_claim(claim.live, changes, Notice(reason, text), claim.key), orphan=claim.orphan)

@@ -42,6 +42,11 @@ class PodClaim(NamedTuple):
         return str(self.live["metadata"]["name"])
 
     @property
+    def key(self) -> str | None:
+        """The key of the group."""
+        return None if self.group is None else self.group.key
+
+    @property
     def orphan(self) -> Orphan:
         """What decides whether the PVC is orphaned, with the largest number of pods that the spec allows."""
         if self.group is None:
