@@ -34,7 +34,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import pause_finding
 
-
 _LOSING = (reasons.ORPHANED_PVC_MARKED, reasons.ORPHANED_PVC_DELETED)
 
 
