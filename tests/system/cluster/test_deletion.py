@@ -592,6 +592,8 @@ def test_pods_of_an_interrupted_recreation_are_deleted_with_their_group(live: Na
     one_pass(live, "c")
     eventually(lambda: [each["metadata"]["uid"] for each in live.list("Pod")] == [stays])
     eventually(lambda: not live.list("ReplicaSet"))
+    # The PVC of the StatefulSet's pod is marked as orphaned.
+    one_pass(live, "c")
     # If no group was removed, its remains are not searched.
     mark = live.mark()
     assert one_pass(live, "c").plan.steps == ()

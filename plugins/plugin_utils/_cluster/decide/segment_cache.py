@@ -29,12 +29,12 @@ def oversized_caches(inputs: Inputs) -> tuple[str, ...]:
 def _oversized(group: Group, inputs: Inputs) -> Iterator[str]:
     if group.is_deployment:
         return
-    mounts = {each.get("mountPath"): each.get("name") for each in group.concatenated("volumeMounts")}
+    mounts = {str(each.get("mountPath")): str(each.get("name")) for each in group.concatenated("volumeMounts")}
     caches: dict[str, int] = defaultdict(int)
     for path, size in _locations(group):
-        name = mounts.get(_mount_of(path, mounts))
-        if name is not None:
-            caches[name] += size
+        mount = _mount_of(path, mounts)
+        if mount is not None:
+            caches[mounts[mount]] += size
     for template in group.concatenated("volumeClaimTemplates"):
         name = (template.get("metadata") or {}).get("name")
         smallest = _smallest(group, template, inputs)
@@ -66,9 +66,9 @@ def _parsed(text: str) -> list[Mapping[str, Any]]:
     return [each for each in document if isinstance(each, dict)] if isinstance(document, list) else []
 
 
-def _mount_of(path: str, mounts: Mapping[Any, Any]) -> str | None:
+def _mount_of(path: str, mounts: Mapping[str, str]) -> str | None:
     """Return the mount path that contains the path: the longest one."""
-    parents = (mount for mount in mounts if isinstance(mount, str) and f"{path}/".startswith(f"{mount.rstrip('/')}/"))
+    parents = (mount for mount in mounts if f"{path}/".startswith(f"{mount.rstrip('/')}/"))
     return max(parents, key=len, default=None)
 
 
