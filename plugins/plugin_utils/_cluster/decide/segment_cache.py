@@ -11,7 +11,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.claim_sizes import Size, requested_size
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.claim_sizes import (
+    Size,
+    requested_size,
+    template_name,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_claims import used_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
@@ -36,7 +40,7 @@ def _oversized(group: Group, inputs: Inputs) -> Iterator[str]:
         if mount is not None:
             caches[mounts[mount]] += size
     for template in group.concatenated("volumeClaimTemplates"):
-        name = (template.get("metadata") or {}).get("name")
+        name = template_name(template)
         smallest = _smallest(group, template, inputs)
         if smallest is not None and caches.get(name, 0) > smallest.amount:
             where = f"volumeClaimTemplates[{name}]" if smallest.name == name else f"PVC {smallest.name}"
