@@ -65,6 +65,7 @@ _OF_ORPHANS = {
 CLUSTERS_WITH_ORPHANS = st.builds(
     lambda cluster: replace(cluster, deletes_orphans=True, stopped=False), _clusters(_OF_ORPHANS)
 )
+CLUSTERS_WITHOUT_AUTOSCALERS = _clusters(_FIELDS_WITHOUT_AUTOSCALER)
 
 
 def _edits(fields: dict[str, st.SearchStrategy[Any]], groups: tuple[str, ...]) -> list[st.SearchStrategy[Action]]:
