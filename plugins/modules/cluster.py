@@ -182,7 +182,7 @@ plan:
   description:
     - The changes that were made, or would be in check mode, one per line.
     - Then the restarts in their order, what else happens because of the changes, the changes in Druid, and the blocked
-      changes. A line for a change that deletes a PVC ends in C((destructive\)).
+      changes. A line for a change that deletes a PVC, or marks it to be deleted later, ends in C((destructive\)).
   type: list
   elements: str
   returned: always
@@ -191,7 +191,7 @@ plan:
 diff:
   description:
     - The object before and after each change in RV(plan) as YAML, predicted in check mode. Secrets are masked.
-    - A change that deletes a PVC, or makes Kubernetes delete it, has C(destructive=true).
+    - A change that deletes a PVC, marks it to be deleted later, or makes Kubernetes delete it, has C(destructive=true).
     - The restarts in their order, and what else happens, are in C(prepared), before the changes in Druid.
   type: list
   elements: dict
@@ -210,7 +210,9 @@ diff:
           runtime.properties: druid.service=new
         kind: ConfigMap
 destructive:
-  description: Whether a PVC was deleted, or would be in check mode, by a change or because of it.
+  description:
+    - Whether a PVC was deleted, or would be in check mode, by a change or because of it.
+    - Also true if a PVC becomes orphaned or was marked, and later runs delete it.
   type: bool
   returned: when the options are valid
 generation:

@@ -34,7 +34,7 @@ def _schedule(store: Store, pod: Manifest) -> None:
         return
     for claim in claims:
         assert claim is not None
-        store.update({**claim, "status": {"phase": "Bound"}})
+        store.update({**claim, "status": {**(claim.get("status") or {}), "phase": "Bound"}})
     store.update({**pod, "spec": {**pod["spec"], "nodeName": "node"}})
 
 

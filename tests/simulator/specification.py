@@ -21,7 +21,7 @@ OLD_IMAGE, NEW_IMAGE = "apache/druid:36.0.0", "apache/druid:37.0.0"
 class Group:
     """One group of a cluster. `autoscaler` are the limits of its HorizontalPodAutoscaler.
 
-    Without a `node_type`, its key defines it.
+    Without a `node_type`, its key defines it. An empty policy is not specified.
     """
 
     replicas: int | None = 2
@@ -36,6 +36,7 @@ class Group:
     partition: int = 0
     has_standalone_claim: bool = False
     storage: str = "1Gi"
+    storage_class: str = ""
     node_type: str | None = None
 
 
@@ -50,6 +51,7 @@ class Cluster:
     rolls: bool = False
     paused: bool = False
     expands_pvcs: bool = False
+    deletes_orphans: bool = False
 
     def is_stopped(self, key: str) -> bool:
         return self.stopped or self.groups[key].stopped
@@ -63,6 +65,7 @@ class Cluster:
             **({"paused": True} if self.paused else {}),
             "stopped": self.stopped,
             **({"scalePvcSts": True} if self.expands_pvcs else {}),
+            **({"deleteOrphanPvc": True} if self.deletes_orphans else {}),
             "disablePVCDeletionFinalizer": self.keeps_pvcs,
             "nodes": {key: _node(key, group) for key, group in self.groups.items()},
         }
@@ -98,17 +101,20 @@ def _node(key: str, group: Group) -> dict[str, Any]:
 
 
 def _stateful(group: Group) -> dict[str, Any]:
+    policy = {"whenScaled": group.when_scaled, "whenDeleted": group.when_deleted}
+    specified = {name: value for name, value in policy.items() if value}
     return {
         "podManagementPolicy": group.management,
         "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": group.partition}},
-        "persistentVolumeClaimRetentionPolicy": {"whenScaled": group.when_scaled, "whenDeleted": group.when_deleted},
+        **({"persistentVolumeClaimRetentionPolicy": specified} if specified else {}),
         "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": _volume(group)}],
         "volumeMounts": [{"name": "data", "mountPath": "/data"}],
     }
 
 
 def _volume(group: Group) -> dict[str, Any]:
-    return {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": group.storage}}}
+    of_class = {"storageClassName": group.storage_class} if group.storage_class else {}
+    return {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": group.storage}}, **of_class}
 
 
 def autoscaler_spec(key: str, kind: str, limits: tuple[int, int]) -> dict[str, Any]:

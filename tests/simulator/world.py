@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.tests.simulator import (
     kubelet,
     pvc_protection,
     stateful_set,
+    storage_driver,
 )
 from ansible_collections.druidops.druid.tests.simulator.clock import Clock
 from ansible_collections.druidops.druid.tests.simulator.server import Server
@@ -27,11 +28,15 @@ _MAX_ROUNDS = 200
 
 @dataclass
 class World:
-    """A control plane. `load`: pods that an autoscaled workload needs. Pods of a broken image are never ready."""
+    """A control plane. `load`: pods that an autoscaled workload needs. Pods of a broken image are never ready.
+
+    With `has_driver`, volumes have a capacity, and grow. Otherwise a test is the storage driver.
+    """
 
     store: Store = field(default_factory=Store)
     load: dict[str, int] = field(default_factory=dict)
     broken_images: set[str] = field(default_factory=set)
+    has_driver: bool = False
     server: Server = field(init=False)
 
     def __post_init__(self) -> None:
@@ -57,6 +62,8 @@ class World:
         garbage_collector.sync(self.store)
         kubelet.sync(self.store, self._is_broken)
         pvc_protection.sync(self.store)
+        if self.has_driver:
+            storage_driver.sync(self.store)
 
     def settle(self) -> None:
         """Let the controllers react until nothing changes any more."""

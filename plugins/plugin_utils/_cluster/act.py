@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.release import release, release_retained
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.orphan_deletion import delete_orphan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import OnStep, Step, noop
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.quota_errors import leaves_room
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write import (
@@ -101,6 +102,9 @@ def _write(api: KubernetesApi, step: Step) -> Manifest | None:
     kind, name = step.key
     metadata = step.manifest["metadata"]
     if step.operation == "delete":
+        if step.orphan is not None:
+            delete_orphan(api, step, step.orphan)
+            return None
         api.delete(kind, metadata["namespace"], name, metadata["uid"])
         return None
     if step.patch is not None:

@@ -49,6 +49,18 @@ def dry_run(api: KubernetesApi, steps: Iterable[Step]) -> dict[ObjectKey, Verdic
     return verdicts
 
 
+def dry_run_patches(api: KubernetesApi, steps: Iterable[Step]) -> dict[ObjectKey, Finding]:
+    """Return the rejections of the JSON patches of steps."""
+    rejected = {}
+    for step in steps:
+        (kind, name), namespace = step.key, step.manifest["metadata"]["namespace"]
+        try:
+            api.json_patch(kind, namespace, name, step.patch or [], dry_run=True)
+        except ApiError as error:
+            rejected[step.key] = _finding(step, error)
+    return rejected
+
+
 def _dry_run_recreation(api: KubernetesApi, step: Step) -> Manifest:
     """Validate the object under its own name, and get the result under an unused name.
 

@@ -56,11 +56,11 @@ def done_texts(results: Iterable[StepResult]) -> tuple[EventText, ...]:
     together = {
         operation: found
         for operation in _TOGETHER
-        if len(found := [step for step in steps if step.operation == operation]) > 1
+        if len(found := [step for step in steps if step.operation == operation and step.notice is None]) > 1
     }
     return (
         *(_done_together(operation, found) for operation, found in together.items()),
-        *(_done(step) for step in steps if step.operation not in together),
+        *(_done(step) for step in steps if step.operation not in together or step.notice is not None),
     )
 
 

@@ -18,9 +18,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cre
     only_creates,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import QUOTA
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run, dry_run_patches
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
     DryRun,
+    DryRunPatches,
     Get,
     GetResource,
     GetStorageClasses,
@@ -60,6 +61,9 @@ def _gather(api: KubernetesApi, inputs: Inputs, need: Need) -> Inputs:
         return replace(inputs, latest=(api.get(names.KIND, inputs.cluster.namespace, inputs.cluster.name),))
     if isinstance(need, GetStorageClasses):
         return replace(inputs, storage_classes={name: _storage_class(api, name) for name in need.names})
+    if isinstance(need, DryRunPatches):
+        require_live_api(api)
+        return replace(inputs, rejected_patches=dry_run_patches(api, need.steps))
     if isinstance(need, DryRun):
         return replace(inputs, verdicts=_verdicts(api, inputs, need.steps))
     raise TypeError(need)

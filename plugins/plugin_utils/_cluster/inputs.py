@@ -38,7 +38,8 @@ class Inputs:
     the resource may be the result of a dry run, with a generation that is not stored. `now` is the time of the
     reconcile. The last fields are gathered when a decision asks for them: objects without the label by name (`Get`),
     lists by kind (`List`), dry runs (`DryRun`), the resource once more (`GetResource`), as the only element (None:
-    deleted), and storage classes by name (`GetStorageClasses`), or why one could not be read.
+    deleted), storage classes by name (`GetStorageClasses`), or why one could not be read, and rejected dry runs of
+    patches (`DryRunPatches`).
     """
 
     resource: Manifest
@@ -55,6 +56,7 @@ class Inputs:
     verdicts: Mapping[ObjectKey, Verdict] | None = None
     latest: tuple[Manifest | None, ...] = ()
     storage_classes: Mapping[str, Manifest | str] | None = None
+    rejected_patches: Mapping[ObjectKey, Finding] | None = None
 
     @cached_property
     def live(self) -> Observed:
@@ -93,6 +95,13 @@ class GetStorageClasses(Need):
     """Storage classes by name."""
 
     names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DryRunPatches(Need):
+    """The rejections of the API server of these steps, which patch an object."""
+
+    steps: tuple[Step, ...]
 
 
 @dataclass(frozen=True)

@@ -33,8 +33,12 @@ RESTARTED_AT_ANNOTATION = "druid.apache.org/restarted-at"
 GROUP_RESTARTED_AT_PREFIX = "restarted-at.druid.apache.org/"
 # On the workload of a stopped group: the number of pods that it had before.
 REPLICAS_BEFORE_STOP_ANNOTATION = "druid.apache.org/replicas-before-stop"
-# On a PVC that the Go operator deletes later.
+# On an orphaned PVC, "yes": it is deleted after a grace period. The Go operator uses the same labels.
 TO_BE_DELETED_LABEL = "toBeDeleted"
+# On the same PVC: when it was marked, in seconds since 1970.
+DELETION_TIME_LABEL = "deletionTS"
+# On the same PVC: when we marked it. Without the label, it is not deleted.
+ORPHANED_SINCE_ANNOTATION = "druid.apache.org/orphaned-since"
 # On a resource that is being deleted, its uid: its PVCs are deleted even if no other object is left.
 DELETES_PVCS_ANNOTATION = "druid.apache.org/deletes-pvcs"
 

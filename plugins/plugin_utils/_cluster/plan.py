@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 if TYPE_CHECKING:
@@ -38,6 +38,13 @@ class Notice(NamedTuple):
     message: str
 
 
+class Orphan(NamedTuple):
+    """What a PVC belonged to: the name of a StatefulSet, and the pods that the spec requests; None: it is removed."""
+
+    workload: str
+    replicas: int | None
+
+
 class ExpandingVolume(NamedTuple):
     """A PVC whose volume has not the desired size yet: names, sizes as quantities, and what is awaited."""
 
@@ -58,7 +65,7 @@ class Step:
     autoscaled workload, or fields of other managers in a recreated object. `former` is the object that it replaced, if
     that is not `live`. `releases` are the uids of the owners that the step separates from their PVCs, so that the PVCs
     are retained when one of the owners is deleted. `effects` is what controllers do because of it; a decision has them
-    only in its result. `notice`: what it means for a PVC.
+    only in its result. `notice`: what it means for a PVC. `orphan`: the step marks, unmarks or deletes an orphaned PVC.
     """
 
     operation: Operation
@@ -73,6 +80,7 @@ class Step:
     releases: frozenset[str] = frozenset()
     effects: tuple[Effect, ...] = ()
     notice: Notice | None = None
+    orphan: Orphan | None = None
 
     @property
     def key(self) -> ObjectKey:
@@ -89,9 +97,10 @@ class Step:
 
     @property
     def is_destructive(self) -> bool:
-        """True when a PVC is deleted, by the step or because of it."""
+        """True when a PVC is deleted, by the step or because of it, now or after a grace period."""
         is_deletion = self.operation == "delete" and self.key.kind == "PersistentVolumeClaim"
-        return is_deletion or any(effect.is_destructive for effect in self.effects)
+        is_mark = self.notice is not None and self.notice.reason == reasons.ORPHANED_PVC_MARKED
+        return is_deletion or is_mark or any(effect.is_destructive for effect in self.effects)
 
     @property
     def is_apply(self) -> bool:
@@ -105,7 +114,8 @@ class Step:
         The replicas of a group depend on the removal of its autoscaler: until then it would revert them.
         """
         kind = self.key.kind
-        return kind in LEAVES and not (kind == "HorizontalPodAutoscaler" and self.operation == "delete")
+        is_removed_autoscaler = kind == "HorizontalPodAutoscaler" and self.operation == "delete"
+        return self.orphan is not None or (kind in LEAVES and not is_removed_autoscaler)
 
     @property
     def removes_group(self) -> bool:
@@ -114,8 +124,9 @@ class Step:
 
     @property
     def prepares_removal(self) -> bool:
-        """True for a step that retains PVCs when the workload of a removed group is deleted."""
-        return bool(self.releases) and self.group is None
+        """True for a step about PVCs of a removed group: they are retained, or marked as orphaned."""
+        is_update_of_claim = self.operation == "update" and self.key.kind == "PersistentVolumeClaim"
+        return self.group is None and (bool(self.releases) or is_update_of_claim)
 
     @property
     def lowers_replicas(self) -> bool:

@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.orphan_status import next_deletion
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_settled
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
@@ -19,19 +20,29 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 
 # Pods of a deleted workload are terminating within a second, unless the garbage collector is busy.
 DELETION_SECONDS = 1
+# The next reconcile replaces the regular one, so that it must not be later: that is the default of RECONCILE_WAIT.
+MAX_SECONDS = 60
 
 
-def requeue_after(conditions: Iterable[Mapping[str, Any]], now: datetime, has_changed: bool = False) -> int | None:
-    """Return the seconds until the next reconcile; None (the regular period) if the cluster is settled.
+def requeue_after(document: Mapping[str, Any], now: datetime, has_changed: bool = False) -> int | None:
+    """Return the seconds until the next reconcile, given the status; None (the regular period) if it is settled.
 
     After a reconcile that wrote something or read a new generation (`has_changed`), it is the minimum: the time that
     the cluster was not ready before has no relation to the result. A deletion continues when the pods are terminating.
     """
-    by_type = {each["type"]: each for each in conditions}
+    by_type = {each["type"]: each for each in document["conditions"]}
     if by_type["Ready"].get("reason") == reasons.DELETING:
         return DELETION_SECONDS if has_changed else MIN_BACKOFF_SECONDS
     if has_changed:
         return MIN_BACKOFF_SECONDS
-    if is_settled(by_type.values()) or by_type["Paused"]["status"] == "True":
+    if by_type["Paused"]["status"] == "True":
         return None
-    return backoff_since(by_type["Ready"]["lastTransitionTime"], now)
+    is_moving = not is_settled(by_type.values())
+    deletion = next_deletion(document, now)
+    return min(
+        (
+            *((backoff_since(by_type["Ready"]["lastTransitionTime"], now),) if is_moving else ()),
+            *(() if deletion is None else (min(int(deletion) + 1, MAX_SECONDS),)),
+        ),
+        default=None,
+    )

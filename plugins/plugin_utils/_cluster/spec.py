@@ -21,6 +21,7 @@ _DEFAULTS: Mapping[str, Any] = {
     "commonConfigMountPath": "/opt/druid/conf/druid/cluster/_common",
     "defaultProbes": True,
     "imagePullPolicy": "IfNotPresent",
+    "orphanPvcGracePeriodSeconds": 60,
     "startScript": "/druid.sh",
 }
 
@@ -91,6 +92,16 @@ class Cluster:
     def expands_pvcs(self) -> bool:
         """Whether existing PVCs grow when the spec requests more."""
         return bool(self.spec.get("scalePvcSts"))
+
+    @property
+    def deletes_orphans(self) -> bool:
+        """Whether PVCs that no group uses any more are deleted."""
+        return bool(self.spec.get("deleteOrphanPvc"))
+
+    @property
+    def orphan_grace_seconds(self) -> int:
+        """The time from the mark of an orphaned PVC to its deletion."""
+        return int(self.get("orphanPvcGracePeriodSeconds"))
 
     @property
     def updates_pvcs(self) -> bool:

@@ -13,6 +13,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import ima
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import blocked_groups
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import GroupState, group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.orphan_status import orphaned_pvcs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ExpandingVolume
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import (
     NOTHING_PENDING,
@@ -73,7 +74,8 @@ def status(
     expanding: Sequence[ExpandingVolume] = (),
 ) -> dict[str, Any]:
     """Return the whole status: fields of others stay, ours are computed."""
-    states = group_states(cluster, observed, as_it_is=any(finding.reason in PAUSES for finding in findings))
+    is_paused = any(finding.reason in PAUSES for finding in findings)
+    states = group_states(cluster, observed, as_it_is=is_paused)
     as_they_are = group_states(cluster, observed, as_it_is=True)
     changing = _changing_groups(as_they_are, states, findings)
     rollout = current_rollout(cluster, observed, as_they_are, pending, previous, now)
@@ -99,6 +101,7 @@ def status(
         "version": _versions(cluster, observed),
         "reason": _reason(conditions),
         "hiddenWarnings": _hidden((*warnings, *rollout_warnings), conditions, bool(changing), previous),
+        "orphanedPvcs": orphaned_pvcs(cluster, observed, is_paused),
         "expandingVolumes": [{name: text for name, text in each._asdict().items() if text} for each in expanding],
         **({} if normalized_in_druid is None else {"dynamicConfig": dict(normalized_in_druid) or None}),
         **_go_fields(observed, states, conditions, findings, previous),

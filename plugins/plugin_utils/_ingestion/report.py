@@ -121,7 +121,7 @@ REPORTING = Reporting(
     status=_status,
     events=_events,
     is_settled=status.is_settled,
-    requeue_after=lambda conditions, now, _has_changed: status.requeue_after(tuple(conditions), now),
+    requeue_after=lambda document, now, _has_changed: status.requeue_after(document["conditions"], now),
 )
 
 

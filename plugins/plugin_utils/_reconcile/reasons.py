@@ -138,6 +138,9 @@ ROLLOUT_COMPLETED = "RolloutCompleted"
 VOLUME_EXPANDING = "VolumeExpanding"
 VOLUME_EXPANDED = "VolumeExpanded"
 PVC_UPDATED = "PVCUpdated"
+ORPHANED_PVC_MARKED = "OrphanedPVCMarked"
+ORPHANED_PVC_UNMARKED = "OrphanedPVCUnmarked"
+ORPHANED_PVC_DELETED = "OrphanedPVCDeleted"
 SUPERVISOR_UPDATED = "SupervisorUpdated"
 DATASOURCE_CONFIG_UPDATED = "DatasourceConfigUpdated"
 OFFSETS_RESET = "OffsetsReset"
@@ -162,6 +165,9 @@ EVENTS_OF_DRUID = frozenset(
         VOLUME_EXPANDING,
         VOLUME_EXPANDED,
         PVC_UPDATED,
+        ORPHANED_PVC_MARKED,
+        ORPHANED_PVC_UNMARKED,
+        ORPHANED_PVC_DELETED,
         SPEC_WARNING,
         ROLLOUT_WARNING,
         FINALIZER_REMOVED,

@@ -136,8 +136,9 @@ class Reporting(Generic[_Done, _Plan]):
 
     `completed` gets whether it is check mode. `status` returns the whole status; it gets the masked plan, the time,
     check mode, and the masking of other texts. `events` need not mask. `is_settled` is true for conditions of a
-    requested state. `requeue_after` gets whether something was written, or the generation is new. The wait goes on
-    while all problems have a `transient` reason. The API server's warnings about the `finalizer` are not reported.
+    requested state. `requeue_after` gets the status, and whether something was written, or the generation is new. The
+    wait goes on while all problems have a `transient` reason. The API server's warnings about the `finalizer` are not
+    reported.
     """
 
     finalizer: str
@@ -147,7 +148,7 @@ class Reporting(Generic[_Done, _Plan]):
     status: Callable[[_Done, _Plan, datetime, bool, Masked], dict[str, Any]]
     events: Callable[[_Done, Completed[_Plan], StatusChange], Iterable[EventText]]
     is_settled: Callable[[Conditions], bool]
-    requeue_after: Callable[[Conditions, datetime, bool], int | None]
+    requeue_after: Callable[[Mapping[str, Any], datetime, bool], int | None]
     progress: Callable[[Mapping[str, Any]], str] = ready_message
 
 
@@ -172,7 +173,7 @@ def report(
         plan,
         document,
         (*warnings, *errors),
-        kind.requeue_after(document["conditions"], now, plan.changes or is_new),
+        kind.requeue_after(document, now, plan.changes or is_new),
         errors,
         completed.is_deleted,
         kind.is_settled(document["conditions"]) or any(each.reason not in kind.transient for each in plan.problems),

@@ -599,10 +599,15 @@ def test_pods_of_an_interrupted_recreation_are_deleted_with_their_group(live: Na
     one_pass(live, "c")
     eventually(lambda: [each["metadata"]["uid"] for each in live.list("Pod")] == [stays])
     eventually(lambda: not live.list("ReplicaSet"))
+    eventually(lambda: one_pass(live, "c") and (kind == "Deployment" or _has_orphaned_claim(live)))
     # If no group was removed, its remains are not searched.
     mark = live.mark()
     assert one_pass(live, "c").plan.steps == ()
     assert [each.resource for each in live.requests(mark) if each.resource == "replicasets"] == []
+
+
+def _has_orphaned_claim(live: NamespaceClient) -> bool:
+    return any("toBeDeleted" in each["metadata"]["labels"] for each in live.list("PersistentVolumeClaim"))
 
 
 def test_workloads_are_deleted_before_their_pvcs(live: NamespaceClient) -> None:

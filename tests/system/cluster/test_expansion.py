@@ -127,3 +127,36 @@ def test_an_interrupted_expansion_of_the_go_operator_is_finished(live: Namespace
         resize(live, name, "2Gi")
     until_ready(live, NAME)
     assert pods(live) == before
+
+
+def test_a_rejected_expansion_changes_nothing(live: NamespaceClient) -> None:
+    """A quota has no room for the second PVC, nor for the first one."""
+    created(live)
+    hard = {"requests.storage": "2Gi"}
+    live.create({"kind": "ResourceQuota", "metadata": {"name": "small"}, "spec": {"hard": hard}})
+    eventually(lambda: live.get("ResourceQuota", "small").get("status", {}).get("used"))
+    request(live, "2Gi")
+    former = live.get("StatefulSet", STATEFUL)["metadata"]["uid"]
+    for check_mode in (True, False):
+        findings = one_pass(live, NAME, check_mode=check_mode).plan.findings
+        problems = [each for each in findings if each.is_problem]
+        assert {each.reason for each in problems} == {"RejectedByAPIServer"}
+        assert "exceeded quota: small" in problems[0].message
+        assert "Nothing of group historicals is changed." in problems[0].message
+    assert (sizes(live), live.get("StatefulSet", STATEFUL)["metadata"]["uid"]) == (["1Gi", "1Gi"], former)
+    live.delete("ResourceQuota", "small")
+    one_pass(live, NAME)
+    assert sizes(live) == ["2Gi", "2Gi"]
+
+
+def test_an_infeasible_expansion_is_a_problem(live: NamespaceClient) -> None:
+    created(live)
+    request(live, "2Gi")
+    one_pass(live, NAME)
+    path = f"{live.path('PersistentVolumeClaim', CLAIMS[0])}/status"
+    status = {"allocatedResourceStatuses": {"storage": "ControllerResizeInfeasible"}}
+    live.plane.request("PATCH", path, {"status": status}, user="admin", content_type=MERGE)
+    one_pass(live, NAME)
+    found = condition(live.get("Druid", NAME), "Degraded")
+    assert (found["status"], found["reason"]) == ("True", "VolumesNotExpandable")
+    assert f"PVC {CLAIMS[0]} cannot be expanded to 2Gi: ControllerResizeInfeasible" in found["message"]

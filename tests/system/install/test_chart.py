@@ -164,6 +164,19 @@ def test_without_a_cluster_role(installer: Installer) -> None:
     assert {name for kind, _namespace, name in found if kind == "Role"} == {"druid-operator-leader-election-role"}
 
 
+@pytest.mark.parametrize("values", ["", IN_ONE_NAMESPACE])
+def test_permission_to_read_storage_classes(installer: Installer, values: str) -> None:
+    """All-namespace operators have it in their ClusterRole."""
+    found = installer.objects(f"{TEMPLATE} here {values} --set storageClasses.createClusterRole=true")
+    roles = [each for (kind, _namespace, _name), each in found.items() if kind == "ClusterRole"]
+    [rules] = [each["rules"] for each in roles]
+    assert {"apiGroups": ["storage.k8s.io"], "resources": ["storageclasses"], "verbs": ["get"]} in rules
+    assert len(rules) == 1 or not values
+    [binding] = [each for (kind, _namespace, _name), each in found.items() if kind == "ClusterRoleBinding"]
+    assert binding["roleRef"]["name"] == roles[0]["metadata"]["name"]
+    assert binding["subjects"][0]["namespace"] == "here"
+
+
 @pytest.mark.parametrize(
     ("values", "named"),
     [

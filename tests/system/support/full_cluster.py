@@ -87,6 +87,8 @@ def spec(**nodes: Any) -> dict[str, Any]:
         "metricDimensions.json": "{}",
         "startScript": "/druid.sh",
         "rollingDeploy": False,
+        # A scale-down, or a removed group, has no consequences after its own reconcile.
+        "deleteOrphanPvc": False,
         "env": [{"name": "TZ", "value": "UTC"}],
         "workloadAnnotations": {"team": "data"},
         "nodes": nodes or {"historicals": historicals(), "brokers": brokers()},

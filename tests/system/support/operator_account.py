@@ -23,8 +23,6 @@ ROLE = _CONFIG / "role.yaml"
 ELECTION = _CONFIG / "leader_election_role.yaml"
 # For an admission plugin that is off here, as in most clusters; no request shows it.
 NOT_SEEN = {"druids/finalizers", "druidingestions/finalizers"}
-# Not in a namespace, so not among the requests of a test; without the permission, its PVC would not grow.
-NOT_SEEN |= {"storageclasses"}
 CREATED = 201
 FORBIDDEN = 403
 _RBAC = "/apis/rbac.authorization.k8s.io/v1"

@@ -33,7 +33,6 @@ ROOT = Path(__file__).resolve().parents[3]
 # Accepted because a resource of the Go operator may have them; what becomes of them comes with later versions.
 USED_LATER = {
     "spec": {
-        "deleteOrphanPvc",
         "middleManagerDrainStrategy",
     },
     "node": set[str](),
@@ -106,6 +105,7 @@ def asked() -> dict[str, set[str]]:
     assert deletes_claims(spec)
     assert (failing_pods(inputs(cluster)), gate((), inputs(cluster))) == ((), Gated(()))
     assert (cluster.expands_pvcs, cluster.updates_pvcs) == (False, True)
+    assert (cluster.deletes_orphans, cluster.orphan_grace_seconds) == (False, 60)
     assert render(cluster).groups.keys() == nodes.keys()
     return {"spec": spec.names, "node": set.union(*(each.names for each in nodes.values()))}
 

@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.tests.simulator.specification import (
     NAMESPACE,
     Cluster,
     autoscaler_spec,
+    group_of_claim,
     workload_name,
 )
 from ansible_collections.druidops.druid.tests.unit.simulator.subject import By, Fault, Subject
@@ -227,6 +228,44 @@ class Prune:
 
     def act(self, subject: Subject) -> None:
         prune(subject.world.store, NAME, frozenset({(names.KIND, NAME)}))
+
+
+@dataclass(frozen=True)
+class Grow:
+    """The user requests more storage for a group."""
+
+    group: str
+
+    def act(self, subject: Subject) -> None:
+        if subject.cluster is not None and self.group in subject.cluster.groups:
+            size = int(subject.cluster.groups[self.group].storage.removesuffix("Gi"))
+            Edit("storage", f"{size + 1}Gi", self.group).act(subject)
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Time passes."""
+
+    seconds: int
+
+    def act(self, subject: Subject) -> None:
+        subject.world.clock.advance(self.seconds)
+
+
+@dataclass(frozen=True)
+class Unmark:
+    """The user removes the labels of marked PVCs of a group, by which they would be deleted."""
+
+    group: str
+
+    def act(self, subject: Subject) -> None:
+        store = subject.world.store
+        for live in store.of_kind("PersistentVolumeClaim"):
+            labels = live["metadata"].get("labels") or {}
+            if group_of_claim(live["metadata"]["name"])[0] == self.group and "toBeDeleted" in labels:
+                kept = {name: text for name, text in labels.items() if name not in ("toBeDeleted", "deletionTS")}
+                store.update_metadata(live, labels=kept)
+                subject.unmarked.add(live["metadata"]["uid"])
 
 
 @dataclass(frozen=True)

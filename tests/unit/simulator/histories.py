@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, get_args
 
 from ansible_collections.druidops.druid.tests.simulator.specification import NEW_IMAGE, OLD_IMAGE, Cluster, Group
@@ -51,6 +52,19 @@ def _clusters(fields: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[Cl
 
 
 CLUSTERS = _clusters(GROUP_FIELDS)
+# Most groups run, and have a policy with which their PVCs can be orphaned.
+_OF_ORPHANS = {
+    **GROUP_FIELDS,
+    "replicas": st.integers(0, 3),
+    "kind": st.sampled_from(("StatefulSet", "StatefulSet", "StatefulSet", "Deployment")),
+    "stopped": st.sampled_from((False, False, False, True)),
+    "when_scaled": st.sampled_from(("", "", "Retain", "Delete")),
+    "when_deleted": st.sampled_from(("", "", "Retain", "Delete")),
+    "autoscaler": st.sampled_from((None, None, None, (1, 3))),
+}
+CLUSTERS_WITH_ORPHANS = st.builds(
+    lambda cluster: replace(cluster, deletes_orphans=True, stopped=False), _clusters(_OF_ORPHANS)
+)
 CLUSTERS_WITHOUT_AUTOSCALERS = _clusters(_FIELDS_WITHOUT_AUTOSCALER)
 
 
@@ -107,3 +121,41 @@ def histories_without_autoscalers() -> st.SearchStrategy[list[Action]]:
         st.builds(actions.Controllers, st.integers(1, 20)),
     )
     return st.lists(st.one_of(edit, edit, *environment, *runs), max_size=10)
+
+
+def histories_with_orphans(by: By) -> st.SearchStrategy[list[Event]]:
+    """Return histories in which time passes, and users remove the marks of orphaned PVCs."""
+    of_cluster = {"deletes_orphans": st.booleans(), "paused": st.booleans(), "stopped": st.booleans()}
+    rename = st.builds(actions.Rename, st.sampled_from(GROUPS), st.sampled_from(("", *GROUPS)))
+    scale = st.builds(actions.Edit, st.just("replicas"), st.integers(0, 3), st.sampled_from(GROUPS))
+    edit = st.one_of(rename, scale, st.one_of(_edits(_OF_ORPHANS, GROUPS)), st.one_of(_edits(of_cluster, ("",))))
+    more = st.one_of(
+        st.builds(actions.Wait, st.sampled_from((10, 59, 61, 600))), st.builds(actions.Unmark, st.sampled_from(GROUPS))
+    )
+    runs: st.SearchStrategy[By] = st.just(by)
+    reconciles = _reconciles(runs, st.one_of(edit, more))
+    return st.lists(st.one_of(edit, more, reconciles, reconciles, _ENVIRONMENT), min_size=4, max_size=16)
+
+
+_OF_GROWING = {**_OF_ORPHANS, "storage_class": st.just("ssd"), "has_standalone_claim": st.booleans()}
+GROWING_CLUSTERS = st.builds(
+    lambda cluster, deletes: replace(cluster, expands_pvcs=True, deletes_orphans=deletes, stopped=False),
+    _clusters(_OF_GROWING),
+    st.booleans(),
+)
+
+
+def histories_with_growth(by: By) -> st.SearchStrategy[list[Event]]:
+    """Return histories in which groups get more storage, are scaled, stopped and renamed; no older spec is set."""
+    grow = st.builds(actions.Grow, st.sampled_from(GROUPS))
+    rename = st.builds(actions.Rename, st.sampled_from(GROUPS), st.sampled_from(("", *GROUPS)))
+    edit = st.one_of(grow, grow, rename, st.one_of(_edits(_OF_ORPHANS, GROUPS)))
+    runs: st.SearchStrategy[By] = st.just(by)
+    reconciles = st.one_of(
+        st.builds(actions.Run, runs),
+        st.builds(actions.Run, runs, st.tuples(_REQUEST, st.sampled_from(get_args(Fault)))),
+        st.builds(actions.Meanwhile, _REQUEST, edit, runs),
+        st.builds(actions.Controllers, st.integers(1, 20)),
+        st.just(actions.Converge()),
+    )
+    return st.lists(st.one_of(edit, reconciles), min_size=3, max_size=14)

@@ -17,6 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report i
 from ansible_collections.druidops.druid.tests.simulator.specification import NAMESPACE, workload_name
 from ansible_collections.druidops.druid.tests.simulator.store import Manifest, matches
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import Converge, Event, Run
+from ansible_collections.druidops.druid.tests.unit.simulator.marked_claims import GRACE, MarkedClaims
 from ansible_collections.druidops.druid.tests.unit.simulator.subject import By, Subject
 
 CLAIM = "PersistentVolumeClaim"
@@ -24,6 +25,7 @@ CLAIM = "PersistentVolumeClaim"
 HPA = "kube-controller-manager"
 # Reconciles until nothing changes any more; more than any history needs.
 _MAX_RECONCILES = 15
+_NOT_DELETED = ("Event", "ControllerRevision", "StorageClass")
 
 
 @dataclass
@@ -33,6 +35,10 @@ class Observer:
     by: By = "operator"
     subject: Subject = field(default_factory=Subject)
     sizes: dict[str, int] = field(default_factory=dict)
+    marked: MarkedClaims = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.marked = MarkedClaims(self.subject)
 
     def play(self, history: Sequence[Event]) -> None:
         """Play the history, let the cluster converge, and delete it."""
@@ -45,7 +51,7 @@ class Observer:
         if isinstance(action, Converge):
             self.converge()
             return
-        claims, status, workloads = self.claims(), self._status(), self._workloads()
+        claims, status, workloads = self._claims_before(), self._status(), self._workloads()
         action.act(self.subject)
         self._no_claim_is_lost(claims, str(action))
         if isinstance(action, Run):
@@ -57,14 +63,14 @@ class Observer:
         world = self.subject.world
         world.broken_images, world.server.admit = set(), type(world.server).admit
         for _time in range(_MAX_RECONCILES):
-            claims, workloads = self.claims(), self._workloads()
+            claims, workloads = self._claims_before(), self._workloads()
             version = world.store.version
             report = self.subject.run(self.by)
             self._one_group_restarts(workloads)
             self._specified_pods_are_addressable()
             world.settle()
             self._no_claim_is_lost(claims, "a reconcile")
-            if world.store.version == version:
+            if world.store.version == version and not self._waits_for_orphans():
                 break
         else:
             raise AssertionError(f"still changing: {_describe(report)}")
@@ -84,7 +90,7 @@ class Observer:
         self.subject.delete("Background")
         self.converge()
         left = {(each["kind"], each["metadata"]["name"]) for each in self.subject.world.store.objects.values()}
-        left = {key for key in left if key[0] not in ("Event", "ControllerRevision") and "foreign" not in key[1]}
+        left = {key for key in left if key[0] not in _NOT_DELETED and "foreign" not in key[1]}
         kept = {(CLAIM, name) for name in claims} if cluster is not None and cluster.keeps_pvcs else set()
         assert left == kept or cluster is None, f"left: {sorted(left - kept)}, lost: {sorted(kept - left)}"
 
@@ -92,6 +98,19 @@ class Observer:
         """Return name and uid of each PVC that is not being deleted."""
         found = self.subject.world.store.of_kind(CLAIM)
         return {each["metadata"]["name"]: each["metadata"]["uid"] for each in found if not is_terminating(each)}
+
+    def _claims_before(self) -> dict[str, str]:
+        """Return the same, and take note of the marked ones."""
+        self.marked.look()
+        return self.claims()
+
+    def _waits_for_orphans(self) -> bool:
+        """Let the grace period pass, if PVCs are marked that are deleted then."""
+        found = self.subject.live or {}
+        waiting = [each for each in (found.get("status") or {}).get("orphanedPvcs") or () if "deletedAfter" in each]
+        is_due = any(each["deletedAfter"] > self.subject.world.clock.timestamp() for each in waiting)
+        self.subject.world.clock.advance(GRACE.total_seconds() if is_due else 0)
+        return is_due
 
     def _status(self) -> Manifest:
         live = self.subject.live
@@ -117,7 +136,8 @@ class Observer:
 
     def _no_claim_is_lost(self, before: dict[str, str], cause: str) -> None:
         lost = [name for name, uid in before.items() if self.claims().get(name) != uid]
-        unrequested = [name for name in lost if not self.subject.documented.asked_for(name)]
+        expected = (self.subject.documented.asked_for, self.marked.may_be_deleted)
+        unrequested = [name for name in lost if not any(is_expected(name) for is_expected in expected)]
         assert not unrequested, f"{cause} deletes {unrequested}"
 
     def _status_is_not_older(self, before: Manifest) -> None:

@@ -58,6 +58,8 @@ class Subject:
     versions: list[Version] = field(default_factory=list)
     # The uids of the pods at a deletion of the resource, which also deletes their addresses.
     deleted_pods: set[str] = field(default_factory=set)
+    # The uids of the PVCs whose marks the user has removed.
+    unmarked: set[str] = field(default_factory=set)
 
     @property
     def live(self) -> Manifest | None:

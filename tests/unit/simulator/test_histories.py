@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from ansible_collections.druidops.druid.tests.simulator.specification import Cluster
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import Create, Event
-from ansible_collections.druidops.druid.tests.unit.simulator.histories import CLUSTERS, histories
+from ansible_collections.druidops.druid.tests.unit.simulator.histories import (
+    CLUSTERS,
+    CLUSTERS_WITH_ORPHANS,
+    histories,
+    histories_with_orphans,
+)
 from ansible_collections.druidops.druid.tests.unit.simulator.invariants import Observer
 from hypothesis import given, settings
 
@@ -26,6 +31,12 @@ def test_no_history_of_the_operator_breaks_a_cluster(cluster: Cluster, history: 
 @given(CLUSTERS, histories("playbook"))
 def test_no_history_of_playbooks_breaks_a_cluster(cluster: Cluster, history: list[Event]) -> None:
     _play(Observer("playbook"), cluster, history)
+
+
+@EXAMPLES
+@given(CLUSTERS_WITH_ORPHANS, histories_with_orphans("operator"))
+def test_no_history_loses_a_pvc_that_was_not_marked(cluster: Cluster, history: list[Event]) -> None:
+    _play(Observer("operator"), cluster, history)
 
 
 def _play(observer: Observer, cluster: Cluster, history: list[Event]) -> None:

@@ -24,7 +24,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.headless_services import headless_services
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import orphaned_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.infeasible_expansions import (
+    infeasible_expansions,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.orphaned_claims import (
+    orphaned_claims,
+    users_of_claims,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import outdated_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.preconditions import (
     disallowed_references,
@@ -50,11 +57,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_updates import pvc_updates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import exceeded_quotas
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rejected_patches import rejected_patches
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.released_claims import (
     all_claims,
     released_claims,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.retained_services import retained_services
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.segment_cache import oversized_caches
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.taken_services import taken_services
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import confirmed, rejections
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import keep_finalizer
@@ -93,6 +102,8 @@ READS: tuple[Callable[[Inputs], Need | None], ...] = (
     unlabelled_claims,
     # The storage class of a PVC must allow its expansion.
     storage_classes,
+    # Others may use a PVC that the groups do not need.
+    users_of_claims,
 )
 # Each one judges the steps that those before it do not block. A finding blocks its group, or all groups.
 POLICIES: tuple[Policy, ...] = (
@@ -110,6 +121,8 @@ POLICIES: tuple[Policy, ...] = (
     taken_services,
     # The API server rejects an object in a dry run.
     rejections,
+    # The API server rejects a change of a PVC in a dry run.
+    rejected_patches,
     # The objects of a group exceed a quota together.
     exceeded_quotas,
     # A group that was removed from the spec may be the old name of a blocked one.
@@ -134,9 +147,9 @@ def decide(inputs: Inputs) -> Plan | Need:
     if isinstance(draft, Need):
         return draft
     plan = draft.plan()
-    warnings = (*plan.warnings, *undersized_pvcs(inputs), *retained_services(inputs))
+    warnings = (*plan.warnings, *undersized_pvcs(inputs), *oversized_caches(inputs), *retained_services(inputs))
     expanding = expanding_volumes(inputs)
-    findings = (*plan.findings, *expansion_finding(expanding))
+    findings = (*plan.findings, *infeasible_expansions(inputs), *expansion_finding(expanding))
     return replace(plan, steps=(*kept, *plan.steps), findings=findings, warnings=warnings, expanding=expanding)
 
 
@@ -155,7 +168,8 @@ def _candidates(inputs: Inputs) -> Draft:
     # PVCs are patched before their StatefulSet is recreated.
     writes = (*pvc_updates(inputs), *changed, *released_claims(inputs), *failing_pods(inputs))
     live = inputs.live_and_all_claims
-    return Draft(inputs, in_order(writes, removed_objects(inputs.cluster, inputs.desired, live)))
+    removals = (*removed_objects(inputs.cluster, inputs.desired, live), *orphaned_claims(inputs))
+    return Draft(inputs, in_order(writes, removals))
 
 
 def _apply_policies(draft: Draft) -> Draft | Need:

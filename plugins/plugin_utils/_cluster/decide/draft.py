@@ -44,7 +44,8 @@ class Draft:
     def plan(self) -> Plan:
         """Return the plan."""
         inputs, gated = self.inputs, gate(self.steps, self.inputs)
-        steps, later = (with_effects(each, inputs.live_and_all_claims) for each in (gated.steps, gated.later))
+        live, cluster = inputs.live_and_all_claims, inputs.cluster
+        steps, later = (with_effects(each, live, cluster) for each in (gated.steps, gated.later))
         return Plan(steps, self.findings, inputs.desired.warnings, rollout_warnings=gated.warnings, later=later)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.future_orphans import orphaned_by
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import (
     pods_above,
     pvcs_above,
@@ -19,15 +20,19 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sca
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Effect, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import deletes_scaled_pvcs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 CLAIM = "PersistentVolumeClaim"
 
 
-def with_effects(steps: Sequence[Step], observed: Observed) -> tuple[Step, ...]:
-    """Return the steps of a plan with their effects; `observed` is the live state before the plan."""
-    state = _State(observed, {step.key: step for step in steps})
+def with_effects(steps: Sequence[Step], observed: Observed, cluster: Cluster | None = None) -> tuple[Step, ...]:
+    """Return the steps of a plan with their effects; `observed` is the live state before the plan.
+
+    The cluster decides what becomes of PVCs that are not used any more.
+    """
+    state = _State(observed, {step.key: step for step in steps}, cluster)
     return tuple(replace(step, effects=tuple(_effects(step, state))) for step in steps)
 
 
@@ -45,6 +50,7 @@ def _is_deleted_set(step: Step) -> bool:
 class _State:
     observed: Observed
     steps: Mapping[ObjectKey, Step]
+    cluster: Cluster | None = None
 
     def after(self, key: ObjectKey) -> Manifest | None:
         """Return the object after its step; an object without a step does not change."""
@@ -131,6 +137,14 @@ def _retained(workload: Manifest, ordinal: int, state: _State) -> Iterator[Effec
         return
     found = pvcs_above(workload["metadata"]["name"], template_names(workload), ordinal, state.observed)
     kept = [name for name in found if not state.is_deleted(ObjectKey(CLAIM, name))]
-    if kept:
-        number = f"{len(kept)} PVC{'' if len(kept) == 1 else 's'}"
-        yield Effect(f"retain {number} of {key_of(workload)}: {join_limited(kept)}")
+    orphaned = [] if state.cluster is None else orphaned_by(state.cluster, workload, ordinal, kept)
+    for names, verb, remark in ((orphaned, "orphan", _remark(state)), (sorted({*kept} - {*orphaned}), "retain", "")):
+        if names:
+            number = f"{len(names)} PVC{'' if len(names) == 1 else 's'}"
+            text = f"{verb} {number} of {key_of(workload)}{remark}: {join_limited(names)}"
+            yield Effect(text, is_destructive=verb == "orphan")
+
+
+def _remark(state: _State) -> str:
+    seconds = state.cluster.orphan_grace_seconds if state.cluster else 0
+    return f" (deleteOrphanPvc: marked, then deleted after {seconds} s)"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Pods are stopped, PVCs deleted with them, and objects owned only as the latest version of the resource specifies.
+"""Pods are stopped, PVCs marked or deleted, and objects owned only as the latest version of the resource specifies.
 
 A slow reconcile of an earlier one would revert what a later reconcile has written. And it would own again what a
 deletion with `--cascade=orphan` has orphaned: the finalizer would delete these objects and their PVCs.
@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     is_terminating,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pause_finding
 
 
 def outdated_resource(draft: Draft) -> tuple[Finding, ...] | GetResource:
@@ -43,7 +43,7 @@ def outdated_resource(draft: Draft) -> tuple[Finding, ...] | GetResource:
 
 def _needs_latest(step: Step) -> bool:
     stops_pods = step.key.kind in WORKLOADS and (step.operation == "delete" or step.lowers_replicas)
-    return stops_pods or _owns_again(step)
+    return stops_pods or step.orphan is not None or _owns_again(step)
 
 
 def _owns_again(step: Step) -> bool:
@@ -53,6 +53,8 @@ def _owns_again(step: Step) -> bool:
     return bool(step.manifest["metadata"].get("ownerReferences"))
 
 
-def _version(resource: Manifest) -> tuple[str | None, int | None, bool]:
+def _version(resource: Manifest) -> tuple[str | None, int | None, bool, bool]:
+    """Return what identifies the specification; an annotation that pauses the cluster is no part of a generation."""
     metadata = resource["metadata"]
-    return metadata.get("uid"), metadata.get("generation"), is_terminating(resource)
+    is_paused = pause_finding(metadata.get("annotations") or {}, resource.get("spec") or {}) is not None
+    return metadata.get("uid"), metadata.get("generation"), is_terminating(resource), is_paused

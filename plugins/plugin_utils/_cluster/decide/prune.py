@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.kept_claims import kept_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.retained_services import subdomains
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import retain, targets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
@@ -60,6 +61,7 @@ def _removal(live: Manifest, cluster: Cluster, observed: Observed) -> Iterator[S
     if is_set and not deletes:
         yield from retain.retain([live], claims, group)
         yield from retain.disown(claims, [live], group)
+        yield from kept_claims(live, group, cluster, claims)
     yield Step("delete", live, group, live)
     if deletes:
         yield from targets.collected_claims(observed, [live])

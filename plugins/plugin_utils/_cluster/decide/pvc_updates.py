@@ -106,7 +106,7 @@ def _described_path(path: tuple[str, ...]) -> str:
     return f"annotation {path[-1]}" if path[:2] == _ANNOTATIONS else path[-1]
 
 
-def updated_claim(live: Manifest, changes: Changes, notice: Notice, group: str | None) -> Step:
+def updated_claim(live: Manifest, changes: Mapping[tuple[str, ...], Any], notice: Notice, group: str | None) -> Step:
     """Return the step that changes these fields of a PVC, if it still has the values that were read."""
     patch: list[dict[str, Any]] = [{"op": "test", "path": "/metadata/uid", "value": live["metadata"]["uid"]}]
     after = deepcopy(live)

@@ -18,6 +18,11 @@ def replicas(workload: Manifest) -> int:
     return int(workload["spec"].get("replicas", 1))
 
 
+def first_ordinal(stateful_set: Manifest) -> int:
+    """Return the ordinal of the first pod."""
+    return int((stateful_set["spec"].get("ordinals") or {}).get("start") or 0)
+
+
 def pods_above(name: str, ordinal: int, observed: Observed) -> Iterator[int]:
     """Yield the ordinals of the pods of the StatefulSet from `ordinal` on."""
     for pod in observed.of_kind("Pod"):

@@ -11,8 +11,12 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import DELETE, Preserved
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import owned_fields
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import below
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
 RETAIN = "Retain"
+_POLICY = ("f:spec", "f:persistentVolumeClaimRetentionPolicy")
 
 
 def retention_policy(group: Group, preserved: Preserved) -> Mapping[str, Any] | None:
@@ -33,6 +37,20 @@ def deletion_is_disabled(group: Group) -> bool:
     """True when the group specifies whenDeleted: Delete, and the cluster retains all PVCs."""
     specified = group.node.get("persistentVolumeClaimRetentionPolicy") or {}
     return group.cluster.keeps_pvcs and specified.get("whenDeleted") == DELETE
+
+
+def retains_scaled(group: Group) -> bool:
+    """True if the spec explicitly retains PVCs when the group has fewer pods."""
+    policy = group.node.get("persistentVolumeClaimRetentionPolicy") or {}
+    return bool(policy.get("whenScaled") == RETAIN)
+
+
+def retains_explicitly(stateful_set: Manifest) -> bool:
+    """True if we have set Retain: it was specified, or the group was stopped. Kubernetes defaults to it, too."""
+    policy = stateful_set["spec"].get("persistentVolumeClaimRetentionPolicy") or {}
+    set_by_us = below(owned_fields(stateful_set), *_POLICY)
+    names = (name for step in set_by_us.values() for fields in step.values() for name in fields)
+    return any(policy.get(name.removeprefix("f:")) == RETAIN for name in names)
 
 
 def _is_resuming(group: Group, preserved: Preserved, specified: Mapping[str, Any]) -> bool:

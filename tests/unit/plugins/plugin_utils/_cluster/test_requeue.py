@@ -23,6 +23,10 @@ def conditions(ready: str, paused: str, since: str) -> list[dict[str, Any]]:
     ]
 
 
+def document(ready: str, paused: str, since: str, **more: Any) -> dict[str, Any]:
+    return {"conditions": conditions(ready, paused, since), **more}
+
+
 # (seconds since the cluster is not ready, seconds until the next reconcile)
 AGES = [(-60, 5), (0, 5), (49, 5), (50, 5), (60, 6), (600, 60), (2999, 299), (3000, 300), (10**6, 300)]
 
@@ -30,12 +34,12 @@ AGES = [(-60, 5), (0, 5), (49, 5), (50, 5), (60, 6), (600, 60), (2999, 299), (30
 @pytest.mark.parametrize(("age", "seconds"), AGES)
 def test_delay_increases(age: int, seconds: int) -> None:
     since = timestamp(NOW - timedelta(seconds=age))
-    assert requeue_after(conditions("False", "False", since), NOW) == seconds
+    assert requeue_after(document("False", "False", since), NOW) == seconds
 
 
 @pytest.mark.parametrize(("ready", "paused"), [("True", "False"), ("False", "True"), ("True", "True")])
 def test_no_requeue_if_ready_or_paused(ready: str, paused: str) -> None:
-    assert requeue_after(conditions(ready, paused, timestamp(NOW)), NOW) is None
+    assert requeue_after(document(ready, paused, timestamp(NOW)), NOW) is None
 
 
 # A requeue prevents ansible-operator from removing the finalizer before the PVCs are deleted.
@@ -45,24 +49,45 @@ REASONS = [("Stopped", None), ("ChangesPending", None), ("PodsNotReady", 5), ("D
 @pytest.mark.parametrize(("reason", "seconds"), REASONS)
 def test_no_requeue_for_a_state_that_the_user_requested(reason: str, seconds: int | None) -> None:
     ready, paused = conditions("False", "False", timestamp(NOW))
-    assert requeue_after([{**ready, "reason": reason}, paused], NOW) == seconds
+    assert requeue_after({"conditions": [{**ready, "reason": reason}, paused]}, NOW) == seconds
 
 
 @pytest.mark.parametrize(
     ("since", "seconds"), [("2026-01-02T02:54:05.123Z", 59), ("2026-01-02T02:54:05", 60), ("yesterday", 5), ("", 5)]
 )
 def test_transition_times_of_other_clients(since: str, seconds: int) -> None:
-    assert requeue_after(conditions("False", "False", since), NOW) == seconds
+    assert requeue_after(document("False", "False", since), NOW) == seconds
 
 
 @pytest.mark.parametrize("age", [0, 60, 10**6])
 @pytest.mark.parametrize("ready", ["True", "False"])
 def test_requeue_soon_after_a_change(ready: str, age: int) -> None:
     since = timestamp(NOW - timedelta(seconds=age))
-    assert requeue_after(conditions(ready, "False", since), NOW, has_changed=True) == 5
+    assert requeue_after(document(ready, "False", since), NOW, has_changed=True) == 5
+
+
+# (ready, paused, seconds until each deletion, seconds until the next reconcile)
+ORPHANS: list[tuple[str, str, list[int], int | None]] = [
+    ("True", "False", [40], 41),
+    ("True", "False", [50, 40], 41),
+    ("True", "False", [3600], 60),
+    ("True", "False", [-5], None),
+    ("True", "False", [-5, 40], 41),
+    ("False", "False", [40], 5),
+    ("True", "True", [40], None),
+]
+
+
+@pytest.mark.parametrize(("ready", "paused", "ahead", "seconds"), ORPHANS)
+def test_requeue_for_the_deletion_of_orphaned_pvcs(
+    ready: str, paused: str, ahead: list[int], seconds: int | None
+) -> None:
+    found = [{"name": "p", "deletedAfter": timestamp(NOW + timedelta(seconds=each))} for each in ahead]
+    status = document(ready, paused, timestamp(NOW), orphanedPvcs=[*found, {"name": "kept", "message": "It stays."}])
+    assert requeue_after(status, NOW) == seconds
 
 
 def test_a_deletion_continues_soon() -> None:
-    ready, paused = conditions("False", "False", timestamp(NOW - timedelta(days=1)))
-    deleting = [{**ready, "reason": "Deleting"}, paused]
+    deleting = document("False", "False", timestamp(NOW - timedelta(days=1)))
+    deleting["conditions"][0]["reason"] = "Deleting"
     assert (requeue_after(deleting, NOW, has_changed=True), requeue_after(deleting, NOW)) == (1, 5)

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -61,8 +61,8 @@ def _events(_done: Done, completed: Completed[Plan], change: StatusChange) -> It
         yield from (EventText("Warning", each.reason, each.message) for each in completed.plan.problems)
 
 
-def _requeue_after(conditions: Iterable[Mapping[str, Any]], _now: datetime, has_changed: bool) -> int | None:
-    return MIN_BACKOFF_SECONDS if has_changed or not is_ready(conditions) else None
+def _requeue_after(document: Mapping[str, Any], _now: datetime, has_changed: bool) -> int | None:
+    return MIN_BACKOFF_SECONDS if has_changed or not is_ready(document["conditions"]) else None
 
 
 REPORTING = Reporting(

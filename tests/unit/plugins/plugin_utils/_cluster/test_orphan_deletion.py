@@ -1,0 +1,64 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""An orphaned PVC is read again before its deletion, which is bound to the version of the plan."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.orphan_deletion import StillUsed, delete_orphan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Orphan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.orphans import (
+    autoscaler,
+    claim,
+    pod,
+    stateful_set,
+)
+
+NAME, SET = "d-druid-c-brokers-1", "druid-c-brokers"
+STEP = Step("delete", claim(NAME), "brokers", claim(NAME))
+
+
+class Api:
+    """Lists objects, and records the deletions."""
+
+    def __init__(self, *objects: dict[str, Any]) -> None:
+        self.objects = objects
+        self.deleted: list[tuple[Any, ...]] = []
+
+    def list_objects(self, kind: str, namespace: str) -> list[dict[str, Any]]:
+        assert namespace == "ns"
+        return [each for each in self.objects if each["kind"] == kind]
+
+    def delete(self, *what: str, resource_version: str) -> None:
+        self.deleted.append((*what, resource_version))
+
+
+@pytest.mark.parametrize("orphan", [Orphan(SET, 1), Orphan("druid-c-old", None)])
+def test_deletion(orphan: Orphan) -> None:
+    api = Api(stateful_set(SET, replicas=1)) if orphan.replicas else Api()
+    delete_orphan(cast(KubernetesApi, api), STEP, orphan)
+    assert api.deleted == [("PersistentVolumeClaim", "ns", NAME, f"uid-of-{NAME}", "7")]
+
+
+@pytest.mark.parametrize(
+    ("objects", "reason"),
+    [
+        ([stateful_set(SET, replicas=1), pod("p", NAME)], "pod p mounts it"),
+        ([stateful_set(SET, replicas=2)], f"StatefulSet {SET} needs it"),
+        ([stateful_set(SET, replicas=0)], f"StatefulSet {SET} needs it"),
+        ([stateful_set(SET, replicas=1), autoscaler(SET, 2)], f"StatefulSet {SET} needs it"),
+        ([stateful_set(SET, "e", replicas=1)], f"StatefulSet {SET} has no template for it"),
+        ([], f"StatefulSet {SET} does not exist"),
+    ],
+)
+def test_what_is_used_again_stays(objects: list[dict[str, Any]], reason: str) -> None:
+    api = Api(*objects)
+    # The spec requests no pod, so that only what is live decides.
+    with pytest.raises(StillUsed, match=f"^PersistentVolumeClaim {NAME} is not deleted: {reason}.$"):
+        delete_orphan(cast(KubernetesApi, api), STEP, Orphan(SET, 0))
+    assert api.deleted == []
