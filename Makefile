@@ -24,6 +24,7 @@ DRUID ?= 33.0.0
 # make unit TESTS=tests/unit/plugins ARGUMENTS='-k names'
 WORKERS ?= 3
 TESTS ?=
+NODES ?=
 ARGUMENTS ?=
 
 virtualenv = $(shell $(PYTHON) tools/ci/virtualenv.py --path-only '$(CACHE)' tests/requirements/$(1).txt)
@@ -99,6 +100,7 @@ help: ## List the targets
 	  'KUBECONFIG, CONTEXT' 'arguments of make, not exported: the cluster of the demo (CONTEXT alone: in the kubeconfig of kubectl); default: a new one' \
 	  'DRUID' 'Druid version of the tests ($(DRUID))' \
 	  'KUBERNETES' 'Kubernetes version of the tests: 1.30, 1.34, 1.36, oldest or newest ($(KUBERNETES))' \
+	  'NODES' 'simulated: pods of the demo are no containers, as if the machine cannot run any' \
 	  'PYTHON' 'the Python that creates the virtual environments ($(PYTHON))' \
 	  'TESTS, ARGUMENTS' 'the tests that pytest runs, and additional options of pytest' \
 	  'WORKERS' 'parallel test processes ($(WORKERS))' \
@@ -106,7 +108,7 @@ help: ## List the targets
 
 .PHONY: demo
 demo: $(CORE_2_19)/.complete $(KUBERNETES_CORE_NEWEST) tree ## Create a sample cluster from one resource (on your own Kubernetes: KUBECONFIG, CONTEXT)
-	@DEMO_KUBECONFIG='$(call named,KUBECONFIG)' DEMO_CONTEXT='$(call named,CONTEXT)' tools/demo/run $(DEMO) $(TREE)/$(COLLECTION)
+	@DEMO_NODES='$(NODES)' DEMO_KUBECONFIG='$(call named,KUBECONFIG)' DEMO_CONTEXT='$(call named,CONTEXT)' tools/demo/run $(DEMO) $(TREE)/$(COLLECTION)
 
 .PHONY: test
 test: setup ## Run all checks and then all tests, as CI does
