@@ -37,7 +37,7 @@ def test_the_command_installs_each_package_once() -> None:
     )
 
 
-def test_the_command_leaves_out_what_is_there(programs: Path) -> None:
+def test_the_command_leaves_out_installed_programs(programs: Path) -> None:
     add(programs, "containerd", "ip", "unshare", "nsenter", "ptp")
     with pytest.raises(NodeError, match=r"run apt-get install --yes --no-install-recommends nftables runc$"):
         require()
