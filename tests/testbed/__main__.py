@@ -102,6 +102,9 @@ def _up(arguments: argparse.Namespace) -> int:
         raise ControlPlaneError(
             f"Kubernetes {plane.kubernetes.minor} already runs in {arguments.dir}; take it down first"
         )
+    elif plane.has_node != arguments.node:
+        kind = "with" if plane.has_node else "without"
+        raise ControlPlaneError(f"one {kind} a real node already runs in {arguments.dir}; take it down first")
     else:
         say("already running")
     print("\n".join(plane.describe()))

@@ -55,6 +55,7 @@ class ControlPlane(Running):
         # For objects that the API server itself would reject.
         self.etcd_url = layout.etcd_url
         self.ca_file = layout.authority
+        self.has_node = layout.has_node
         self.audit = Audit(layout.audit_log)
         self._layout = layout
 
