@@ -22,7 +22,8 @@ from .network import Network
 from .requirements import NodeError, program, require
 
 _MACHINE = "node"
-NODE_PROCESSES = {_MACHINE, "containerd", "kubelet", "kube-proxy", "coredns", "volumes"}
+_FIRST_PROCESS = "node-first-process"
+NODE_PROCESSES = {_MACHINE, _FIRST_PROCESS, "containerd", "kubelet", "kube-proxy", "coredns", "volumes"}
 _TESTS = Path(__file__).parents[2]
 _NAMESPACE = ("--namespace", "k8s.io")
 
@@ -89,6 +90,8 @@ class Node:
         self._processes.wait_for("the node", lambda: machine.is_ready(self._directory))
         (process,) = (each for each in self._processes.running() if each.name == _MACHINE)
         running = Machine.of(process.pid)
+        # its end is that of all others in it
+        self._processes.adopt(_FIRST_PROCESS, running.process)
         self._network.plug_in(running.process)
         return running
 
