@@ -24,6 +24,7 @@ DRUID ?= 33.0.0
 # make unit TESTS=tests/unit/plugins ARGUMENTS='-k names'
 WORKERS ?= 3
 TESTS ?=
+NODES ?=
 ARGUMENTS ?=
 
 virtualenv = $(shell $(PYTHON) tools/ci/virtualenv.py --path-only '$(CACHE)' tests/requirements/$(1).txt)
@@ -43,6 +44,7 @@ DIST := $(WORK)/dist
 TARBALL := $(DIST)/druidops-druid-$(VERSION).tar.gz
 INSTALLED := $(WORK)/installed
 CONTROL_PLANE := $(WORK)/control-plane
+NODE := $(WORK)/node
 DRUID_DIRECTORY := $(WORK)/druid
 DEMO := $(WORK)/demo
 
@@ -98,6 +100,7 @@ help: ## List the targets
 	  'KUBECONFIG, CONTEXT' 'arguments of make, not exported: the cluster of the demo (CONTEXT alone: in the kubeconfig of kubectl); default: a new one' \
 	  'DRUID' 'Druid version of the tests ($(DRUID))' \
 	  'KUBERNETES' 'Kubernetes version of the tests: 1.30, 1.34, 1.36, oldest or newest ($(KUBERNETES))' \
+	  'NODES' 'simulated: pods of the demo are no containers, as if the machine cannot run any' \
 	  'PYTHON' 'the Python that creates the virtual environments ($(PYTHON))' \
 	  'TESTS, ARGUMENTS' 'the tests that pytest runs, and additional options of pytest' \
 	  'WORKERS' 'parallel test processes ($(WORKERS))' \
@@ -105,7 +108,7 @@ help: ## List the targets
 
 .PHONY: demo
 demo: $(CORE_2_19)/.complete $(KUBERNETES_CORE_NEWEST) tree ## Create a sample cluster from one resource (on your own Kubernetes: KUBECONFIG, CONTEXT)
-	@DEMO_KUBECONFIG='$(call named,KUBECONFIG)' DEMO_CONTEXT='$(call named,CONTEXT)' tools/demo/run $(DEMO) $(TREE)/$(COLLECTION)
+	@DEMO_NODES='$(NODES)' DEMO_KUBECONFIG='$(call named,KUBECONFIG)' DEMO_CONTEXT='$(call named,CONTEXT)' tools/demo/run $(DEMO) $(TREE)/$(COLLECTION)
 
 .PHONY: test
 test: setup ## Run all checks and then all tests, as CI does
@@ -121,6 +124,10 @@ unit: $(CORE_2_19)/.complete link ## Run the unit tests
 .PHONY: integration
 integration: $(CORE_2_19)/.complete $(CORE_2_18)/.complete $(OPERATOR)/.complete collections link install ## Run the tests that need a control plane or a Druid
 	@$(PYTEST) $(PYTEST_PARALLEL) $(or $(TESTS),tests/system) $(ARGUMENTS)
+
+.PHONY: node-tests
+node-tests: node-programs ## Run the tests of a Druid in real pods, which need Linux, root, and programs that they name
+	@$(MAKE) integration TESTS='$(or $(TESTS),tests/system/node)'
 
 .PHONY: all-tests
 all-tests: $(CORE_2_19)/.complete $(CORE_2_18)/.complete $(OPERATOR)/.complete collections link install
@@ -145,6 +152,16 @@ testbed: $(CORE_2_19)/.complete link ## Start a control plane for the tests, unt
 	@$(TESTBED) up --dir $(CONTROL_PLANE) --kubernetes $(KUBERNETES) --crd config/crd/druid*.yaml
 	@printf '\nFor the tests: export DRUIDOPS_TESTBED=%s\n' '$(CONTROL_PLANE)'
 
+.PHONY: node
+node: node-programs $(CORE_2_19)/.complete link ## Start a control plane with a real node, whose pods are containers, until `make stop`
+	@$(TESTBED) up --dir $(NODE) --node --crd config/crd/druid*.yaml
+	@printf '\nFor the tests: export DRUIDOPS_NODE=%s\n' '$(NODE)'
+
+# In CI they are installed; a person reads how.
+.PHONY: node-programs
+node-programs:
+	@PYTHONPATH=tests $(PYTHON) -m testbed.node.requirements
+
 .PHONY: druid
 druid: $(CORE_2_19)/.complete ## Start a Druid and a Kafka for the tests, until `make stop`
 	@$(TESTBED) druid up --dir $(DRUID_DIRECTORY) --version $(DRUID)
@@ -152,7 +169,7 @@ druid: $(CORE_2_19)/.complete ## Start a Druid and a Kafka for the tests, until 
 
 .PHONY: stop
 stop: molecule-reset ## Stop all running processes, keep all installed files
-	@$(STOP) '$(CONTROL_PLANE)' '$(DEMO)/control-plane' '$(DRUID_DIRECTORY)'
+	@$(STOP) '$(CONTROL_PLANE)' '$(NODE)' '$(DEMO)/control-plane' '$(DRUID_DIRECTORY)'
 
 .PHONY: clean
 clean: stop ## Stop all running processes and remove all files of these targets, except the caches of Go and Maven and files that other checkouts use
@@ -186,7 +203,7 @@ lint-docs: $(TOOLS)/.complete tree
 lint-other: $(TOOLS)/.complete
 	@$(GATE) 'yamllint' $(TOOLS)/bin/yamllint --strict $$(git ls-files --cached --others --exclude-standard '*.yml' '*.yaml')
 	@$(GATE) 'licences (reuse)' $(TOOLS)/bin/reuse lint --quiet || { $(TOOLS)/bin/reuse lint; exit 1; }
-	@$(GATE) 'shellcheck' $(TOOLS)/bin/shellcheck .ci/run tools/ci/clean tools/ci/gate tools/ci/go_format tools/ci/install_check tools/ci/test tools/demo/run
+	@$(GATE) 'shellcheck' $(TOOLS)/bin/shellcheck .ci/run tools/ci/clean tools/ci/gate tools/ci/go_format tools/ci/install_check tools/ci/test tools/demo/run tests/testbed/node/images/druid.sh
 	@$(GATE) 'gofmt' tools/ci/go_format tests/testbed
 	@$(GATE) 'copies in the Helm chart' $(TOOLS)/bin/python tools/chart/generate.py --check
 

@@ -15,6 +15,7 @@ from .api import ApiError
 from .build import build
 from .clients import helm, kubectl
 from .control_plane import ControlPlane, ControlPlaneError
+from .node.node import prepare
 from .progress import say
 from .promtool import program as promtool
 from .versions import DEFAULT, version
@@ -52,10 +53,12 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument("--kubernetes", default=DEFAULT, help="1.30, 1.34, 1.36, oldest or newest")
         if run is _build:
             command.add_argument("--tools", action="store_true", help="kubectl, Helm and promtool, too")
+            command.add_argument("--node", action="store_true", help="what a real node needs, too")
         else:
             command.add_argument("--dir", type=Path, required=True, help="where the control plane has its files")
         if run is _up:
             command.add_argument("--crd", type=Path, nargs="*", default=[], help="files of CRDs to install")
+            command.add_argument("--node", action="store_true", help="with a real node, whose pods are containers")
     _add_druid(commands)
     commands.add_parser("operator", help="the stand-in for ansible-operator", add_help=False)
     return parser
@@ -81,6 +84,8 @@ def _operator(arguments: list[str]) -> int:
 def _build(arguments: argparse.Namespace) -> int:
     """Build the programs of a Kubernetes version, if they are not in the cache."""
     print(build(version(arguments.kubernetes)).kubernetes)
+    if arguments.node:
+        print(build(version()).kubernetes, prepare().images, sep="\n")
     if arguments.tools:
         print(kubectl(), helm(), promtool(), sep="\n")
     return 0
@@ -90,11 +95,16 @@ def _up(arguments: argparse.Namespace) -> int:
     """Start a control plane that runs until it is taken down."""
     plane = ControlPlane.find(arguments.dir)
     if plane is None:
-        plane = ControlPlane.start(arguments.dir, arguments.kubernetes, arguments.crd, detached=True)
+        plane = ControlPlane.start(
+            arguments.dir, arguments.kubernetes, arguments.crd, detached=True, node=arguments.node
+        )
     elif plane.kubernetes != version(arguments.kubernetes):
         raise ControlPlaneError(
             f"Kubernetes {plane.kubernetes.minor} already runs in {arguments.dir}; take it down first"
         )
+    elif plane.has_node != arguments.node:
+        kind = "with" if plane.has_node else "without"
+        raise ControlPlaneError(f"one {kind} a real node already runs in {arguments.dir}; take it down first")
     else:
         say("already running")
     print("\n".join(plane.describe()))

@@ -15,7 +15,7 @@ from pathlib import Path
 from .cache import cache_directory, lock
 from .processes import die_with_parent
 from .progress import say, wait
-from .versions import MODULES, Version
+from .versions import MODULES, Version, version
 
 _SOURCES = MODULES / "program"
 # No debugging data: the compiler's cache takes 2.4 GB with these flags and 4 GB without.
@@ -58,7 +58,7 @@ class _Program:
 
 def build(kubernetes: Version) -> Programs:
     """The programs of this version, from the cache or built now."""
-    base = ("main.go", "kubernetes.go", "certificates.go")
+    base = ("main.go", "command.go", "kubernetes.go", "certificates.go")
     name = f"kubernetes-{kubernetes.release}"
     if kubernetes.includes_kwok:
         both = _built(_Program(name, kubernetes.module, (*base, "kwok.go"), kubernetes.release, 7))
@@ -67,6 +67,12 @@ def build(kubernetes: Version) -> Programs:
         _built(_Program(name, kubernetes.module, base, kubernetes.release, 6)),
         _built(_Program("kwok", MODULES / "kwok", ("main.go", "kwok.go"), None, 3)),
     )
+
+
+def build_node() -> Path:
+    """The programs of a real node of the default version, which share most packages with those of the control plane."""
+    files = ("main.go", "command.go", "node.go")
+    return _built(_Program("node", MODULES / "node", files, version().release, 2))
 
 
 def build_tool(

@@ -6,10 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from ipaddress import ip_network
 from pathlib import Path
 
 from .build import Programs
+from .objects import SIMULATED
+
+LOOPBACK = "127.0.0.1"
 
 
 @dataclass(frozen=True)
@@ -21,11 +25,25 @@ class Layout:
     etcd_port: int
     peer_port: int
     kwok_port: int
+    # where the API server listens: an address that a real node reaches, if there is one
+    address: str = field(default=LOOPBACK, kw_only=True)
+    # the addresses of Services
+    services: str = field(default="10.96.0.0/16", kw_only=True)
 
     @property
     def url(self) -> str:
         """The address of the API server."""
-        return f"https://127.0.0.1:{self.apiserver_port}"
+        return f"https://{self.address}:{self.apiserver_port}"
+
+    @property
+    def service_address(self) -> str:
+        """The address of the kubernetes Service, which is the first one."""
+        return str(next(ip_network(self.services).hosts()))
+
+    @property
+    def has_node(self) -> bool:
+        """Whether there is a real node, which does not reach loopback."""
+        return self.address != LOOPBACK
 
     @property
     def etcd_url(self) -> str:
@@ -59,7 +77,7 @@ class Layout:
 
 def certificates(programs: Programs, layout: Layout) -> list[str]:
     """The command that makes the certificates."""
-    return [str(programs.kubernetes), "certificates", str(layout.directory)]
+    return [str(programs.kubernetes), "certificates", str(layout.directory), layout.address, layout.service_address]
 
 
 def etcd(programs: Programs, layout: Layout) -> list[str]:
@@ -93,8 +111,8 @@ def apiserver(programs: Programs, layout: Layout, extra: Sequence[str] = ()) -> 
         str(programs.kubernetes),
         "kube-apiserver",
         f"--etcd-servers={layout.etcd_url}",
-        "--bind-address=127.0.0.1",
-        "--advertise-address=127.0.0.1",
+        f"--bind-address={layout.address}",
+        f"--advertise-address={layout.address}",
         f"--secure-port={layout.apiserver_port}",
         f"--tls-cert-file={here}/apiserver.crt",
         f"--tls-private-key-file={here}/apiserver.key",
@@ -104,9 +122,13 @@ def apiserver(programs: Programs, layout: Layout, extra: Sequence[str] = ()) -> 
         f"--service-account-key-file={here}/sa.key",
         f"--service-account-signing-key-file={here}/sa.key",
         "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
-        "--service-cluster-ip-range=10.96.0.0/16",
+        f"--service-cluster-ip-range={layout.services}",
         # loopback cannot be an endpoint of the kubernetes Service
-        "--endpoint-reconciler-type=none",
+        f"--endpoint-reconciler-type={'lease' if layout.has_node else 'none'}",
+        # kubelets accept whom the authority knows
+        f"--kubelet-client-certificate={here}/apiserver.crt",
+        f"--kubelet-client-key={here}/apiserver.key",
+        "--kubelet-preferred-address-types=InternalIP",
         "--allow-privileged=true",
         f"--requestheader-client-ca-file={layout.authority}",
         "--requestheader-allowed-names=kube-apiserver",
@@ -163,7 +185,7 @@ def kwok(programs: Programs, layout: Layout) -> list[str]:
         str(programs.kwok),
         "kwok",
         f"--kubeconfig={layout.kubeconfig('kwok')}",
-        "--manage-all-nodes=true",
+        f"--manage-nodes-with-annotation-selector={SIMULATED}" if layout.has_node else "--manage-all-nodes=true",
         f"--config={layout.stages}",
         f"--server-address=127.0.0.1:{layout.kwok_port}",
         "--node-lease-duration-seconds=40",

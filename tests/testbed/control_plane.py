@@ -26,6 +26,7 @@ from .audit import Audit
 from .build import Programs, build
 from .components import Layout
 from .directory import empty_directory
+from .node.node import NODE_PROCESSES, Node, connected, prepare
 from .objects import NODES, initial_objects
 from .ports import reserved_ports
 from .running import CONTROL_PLANE, Running
@@ -54,6 +55,7 @@ class ControlPlane(Running):
         # For objects that the API server itself would reject.
         self.etcd_url = layout.etcd_url
         self.ca_file = layout.authority
+        self.has_node = layout.has_node
         self.audit = Audit(layout.audit_log)
         self._layout = layout
 
@@ -66,13 +68,21 @@ class ControlPlane(Running):
         *,
         detached: bool = False,
         apiserver_arguments: Sequence[str] = (),
+        node: bool = False,
     ) -> ControlPlane:
-        """A new control plane, ready for use; unless detached it ends with this process, however that ends."""
+        """
+        A new control plane, ready for use; unless detached it ends with this process, however that ends.
+
+        node: with a real node beside the simulated ones.
+        """
         chosen = version(kubernetes)
-        programs = build(chosen)
+        if node and chosen != version():
+            raise ControlPlaneError(f"a real node requires Kubernetes {DEFAULT}, the version of its kubelet")
+        programs, prepared = build(chosen), prepare() if node else None
         cls.remove(directory)
         with reserved_ports(4) as ports:
-            plane = cls(Layout(empty_directory(directory), *ports), chosen)
+            layout = Layout(empty_directory(directory), *ports)
+            plane = cls(connected(layout) if node else layout, chosen)
             try:
                 plane._prepare(programs)
                 start = partial(plane._processes.start, detached=detached)
@@ -81,9 +91,11 @@ class ControlPlane(Running):
                 # the garbage collector of a controller manager that is started later knows them at once, not after 30 s
                 plane._install(crds)
                 plane._start_controllers(start, programs)
+                if prepared:
+                    Node(plane._layout, prepared, plane._processes).start(start)
                 plane._populate()
             except BaseException:
-                plane._processes.kill()
+                Running.stop(plane)
                 raise
         return plane
 
@@ -96,7 +108,7 @@ class ControlPlane(Running):
         return cls(Layout(directory, **content["ports"]), version(content["kubernetes"]))
 
     def _names(self) -> set[str]:
-        return _COMPONENTS
+        return _COMPONENTS | (NODE_PROCESSES if self._layout.has_node else set())
 
     @contextmanager
     def without_api_server(self) -> Iterator[None]:
@@ -118,7 +130,8 @@ class ControlPlane(Running):
     def stop(self) -> None:
         """Kill every component and drop the data."""
         super().stop()
-        shutil.rmtree(self._layout.directory / "etcd", ignore_errors=True)
+        for name in ("etcd", "node"):
+            shutil.rmtree(self._layout.directory / name, ignore_errors=True)
 
     def kubeconfig(self, user: str = "admin") -> Path:
         """The kubeconfig of one of the users in users.py."""
@@ -181,7 +194,7 @@ class ControlPlane(Running):
         start("kwok", components.kwok(programs, self._layout))
 
     def _populate(self) -> None:
-        for path, body in initial_objects():
+        for path, body in initial_objects(real_node=self._layout.has_node):
             self.request("POST", path, body)
         self._wait("ready nodes", self._nodes_ready)
         self._wait("the default service account", self._service_account_exists)
@@ -201,8 +214,8 @@ class ControlPlane(Running):
 
     def _nodes_ready(self) -> bool:
         nodes = self.request("GET", "/api/v1/nodes")["items"]
-        return len(nodes) == len(NODES) and all(
-            _has(node, "Ready") and not node["spec"].get("taints") for node in nodes
+        return len(nodes) == len(NODES) + self._layout.has_node and all(
+            _has(node, "Ready") and not _not_ready(node) for node in nodes
         )
 
     def _service_account_exists(self) -> bool:
@@ -228,6 +241,10 @@ def _healthy(url: str) -> bool:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with opener.open(f"{url}/health", timeout=1) as response:
         return b"true" in response.read()
+
+
+def _not_ready(node: dict[str, Any]) -> bool:
+    return any(taint["key"].startswith("node.kubernetes.io/") for taint in node["spec"].get("taints") or [])
 
 
 def _has(resource: dict[str, Any], condition: str) -> bool:

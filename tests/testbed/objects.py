@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 NODES = ("node-0", "node-1", "node-2")
@@ -12,16 +13,27 @@ STORAGE_CLASSES = {
     "standard": ("test/kwok", "Immediate"),
     "standard-wait": ("test/kwok-wait", "WaitForFirstConsumer"),
 }
+# Beside a real node: the default class has real directories.
+DIRECTORIES = "test/directory"
+_REAL_STORAGE_CLASSES = {
+    "standard": (DIRECTORIES, "WaitForFirstConsumer"),
+    "simulated": ("test/kwok-wait", "WaitForFirstConsumer"),
+}
+_SIMULATED, _FAKE = "kwok.x-k8s.io/node", "fake"
+# The annotation of nodes whose kubelet is simulated.
+SIMULATED = f"{_SIMULATED}={_FAKE}"
 
 
-def initial_objects() -> list[tuple[str, dict[str, Any]]]:
-    """Path and body of each object to create."""
-    nodes = [("/api/v1/nodes", node(name, f"zone-{'abc'[number]}")) for number, name in enumerate(NODES)]
+def initial_objects(*, real_node: bool = False) -> list[tuple[str, dict[str, Any]]]:
+    """Path and body of each object to create; beside a real node, only pods that tolerate it are simulated."""
+    taints = [{"key": _SIMULATED, "value": _FAKE, "effect": "NoSchedule"}] if real_node else []
+    nodes = [("/api/v1/nodes", node(name, f"zone-{'abc'[number]}", taints)) for number, name in enumerate(NODES)]
     path = "/apis/storage.k8s.io/v1/storageclasses"
-    return nodes + [(path, storage_class(name, *how)) for name, how in STORAGE_CLASSES.items()]
+    classes = _REAL_STORAGE_CLASSES if real_node else STORAGE_CLASSES
+    return nodes + [(path, storage_class(name, *how)) for name, how in classes.items()]
 
 
-def node(name: str, zone: str) -> dict[str, Any]:
+def node(name: str, zone: str, taints: Sequence[dict[str, str]] = ()) -> dict[str, Any]:
     """A node whose kubelet is simulated."""
     size = {"cpu": "32", "memory": "256Gi", "pods": "110"}
     return {
@@ -29,7 +41,7 @@ def node(name: str, zone: str) -> dict[str, Any]:
         "kind": "Node",
         "metadata": {
             "name": name,
-            "annotations": {"kwok.x-k8s.io/node": "fake", "node.alpha.kubernetes.io/ttl": "0"},
+            "annotations": {_SIMULATED: _FAKE, "node.alpha.kubernetes.io/ttl": "0"},
             "labels": {
                 "kubernetes.io/hostname": name,
                 "kubernetes.io/os": "linux",
@@ -38,12 +50,13 @@ def node(name: str, zone: str) -> dict[str, Any]:
                 "type": "kwok",
             },
         },
+        "spec": {"taints": list(taints)},
         "status": {"allocatable": size, "capacity": size},
     }
 
 
 def storage_class(name: str, provisioner: str, binding: str) -> dict[str, Any]:
-    """A class whose volumes are simulated and can grow; the one called standard is the default."""
+    """A class whose volumes can grow; the one called standard is the default."""
     default = str(name == "standard").lower()
     return {
         "apiVersion": "storage.k8s.io/v1",

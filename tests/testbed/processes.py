@@ -115,8 +115,12 @@ class Processes:
                 preexec_fn=None if detached else die_with_parent(),  # noqa: PLW1509 - calls two functions of libc
             )
             self._children.append(child)
-            with self._record.open("a") as record:
-                record.write(f"{name} {child.pid} {start_time(child.pid) or 0}\n")
+            self.adopt(name, child.pid)
+
+    def adopt(self, name: str, number: int) -> None:
+        """Record a process, also one that another of them has started."""
+        with self._record.open("a") as record:
+            record.write(f"{name} {number} {start_time(number) or 0}\n")
 
     def recorded(self) -> list[Process]:
         """All that were started since the last kill, running or not."""
@@ -137,8 +141,9 @@ class Processes:
                 raise ProcessError(f"{process.name} has ended; the end of its log:\n{self.log_tail(process.name)}")
 
     def log_tail(self, name: str) -> str:
-        """The last lines of a process's log."""
-        return self._log(name).read_text(errors="replace")[-_LOG_TAIL:]
+        """The last lines of a process's log, which an adopted one does not have."""
+        log = self._log(name)
+        return log.read_text(errors="replace")[-_LOG_TAIL:] if log.exists() else ""
 
     def wait_for(
         self,

@@ -26,7 +26,10 @@ _CRDS = Path(__file__).parents[2] / "config" / "crd"
 def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """The running control plane in DRUIDOPS_TESTBED, else one of the version KUBERNETES for this session."""
     if directory := os.environ.get("DRUIDOPS_TESTBED"):
-        yield _found(Path(directory))
+        plane = found(Path(directory))
+        if (asked := os.environ.get("KUBERNETES")) and plane.kubernetes != version(asked):
+            raise ControlPlaneError(f"the one in {directory} is Kubernetes {plane.kubernetes.minor}, not {asked}")
+        yield plane
     else:
         with ControlPlane.start(tmp_path_factory.mktemp("control-plane"), kubernetes(), crds()) as plane:
             yield plane
@@ -71,10 +74,9 @@ def crds() -> list[Path]:
     return sorted(file for file in _CRDS.glob("*.yaml") if file.name != "kustomization.yaml")
 
 
-def _found(directory: Path) -> ControlPlane:
+def found(directory: Path) -> ControlPlane:
+    """The control plane that runs in a directory; an error if there is none."""
     plane = ControlPlane.find(directory)
     if plane is None:
-        raise ControlPlaneError(f"no control plane runs in DRUIDOPS_TESTBED={directory}")
-    if (asked := os.environ.get("KUBERNETES")) and plane.kubernetes != version(asked):
-        raise ControlPlaneError(f"the one in {directory} is Kubernetes {plane.kubernetes.minor}, not {asked}")
+        raise ControlPlaneError(f"no control plane runs in {directory}")
     return plane

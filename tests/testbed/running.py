@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import ClassVar, Self
 
+from .node import leftovers
 from .processes import Processes
 
 # The file by which a directory of each kind is known.
@@ -58,6 +59,7 @@ class Running(ABC):
     def stop(self) -> None:
         """Kill every process: the data are not worth a farewell."""
         self._processes.kill()
+        leftovers.remove(self.directory)
 
 
 def remove(directory: Path, *states: str) -> bool:
@@ -65,5 +67,6 @@ def remove(directory: Path, *states: str) -> bool:
     if not any((directory / state).exists() for state in states):
         return False
     Processes(directory).kill()
+    leftovers.remove(directory)
     shutil.rmtree(directory)
     return True

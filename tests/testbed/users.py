@@ -31,12 +31,14 @@ def _master(name: str) -> User:
 
 
 USERS = (
-    *map(_master, ("admin", "druidops", "go-operator", "operator", "person", "kwok")),
+    *map(_master, ("admin", "druidops", "go-operator", "operator", "person", "kwok", "coredns", "volumes")),
     # has no permissions until a test grants some
     User("limited", "limited"),
     # RBAC's built-in roles go by these names
     User("controller-manager", "system:kube-controller-manager"),
     User("scheduler", "system:kube-scheduler"),
+    User("kube-proxy", "system:kube-proxy"),
+    User("kubelet", "system:node:real", "system:nodes"),
 )
 
 

@@ -83,6 +83,7 @@ def test_clean_keeps_files_that_another_checkout_uses(tmp_path: Path) -> None:
 MOLECULE = "ansible/tmp/molecule.abcd.default"
 RUNNING = {
     "control-plane": CONTROL_PLANE,
+    "node": CONTROL_PLANE,
     "demo/control-plane": CONTROL_PLANE,
     "druid": DRUID,
     f"{MOLECULE}/control-plane": CONTROL_PLANE,

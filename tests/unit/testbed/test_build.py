@@ -7,15 +7,16 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from ansible_collections.druidops.druid.tests.testbed import build as module
-from ansible_collections.druidops.druid.tests.testbed.build import BuildError, build, build_tool
+from ansible_collections.druidops.druid.tests.testbed.build import BuildError, build, build_node, build_tool
 from ansible_collections.druidops.druid.tests.testbed.cache import cache_directory
-from ansible_collections.druidops.druid.tests.testbed.versions import Version
+from ansible_collections.druidops.druid.tests.testbed.versions import MODULES, Version, version
 
 GO = """#!/bin/sh
 test "$1" = env && { echo "$STAND_IN_VERSION"; exit; }
@@ -58,6 +59,26 @@ def test_kwok_is_a_separate_program_if_required(calls: Path) -> None:
     programs = build(Version("1.30"))
     assert programs.kwok != programs.kubernetes
     assert builds(calls) == 2
+
+
+def test_a_node_has_the_kubelet_of_the_default_version(calls: Path) -> None:
+    build_node()
+    assert f"gitVersion={version().release}" in calls.read_text()
+    assert "node.go" in calls.read_text()
+
+
+def test_a_node_shares_the_libraries_of_the_control_plane() -> None:
+    # what both have compiled is compiled once, unless a version differs
+    control_plane, node = (required(MODULES / name / "go.mod") for name in (f"v{version().minor}", "node"))
+    different = {name for name in control_plane.keys() & node if control_plane[name] != node[name]}
+    # kwok needs newer ones of the last two than the kubelet; CoreDNS needs newer ones of the first three
+    etcd = {f"go.etcd.io/etcd/{name}/v3" for name in ("api", "client", "client/pkg")}
+    assert different == {*etcd, "k8s.io/cri-api", "k8s.io/cri-client"}
+
+
+def required(file: Path) -> dict[str, str]:
+    """The version of each module: the last one that the file names."""
+    return dict(re.findall(r"^\t(\S+) (?:=> \S+ )?(v\S+)", file.read_text(), re.MULTILINE))
 
 
 def test_built_program_is_used_again(calls: Path) -> None:

@@ -34,6 +34,8 @@ def test_only_the_limited_user_and_the_components_lack_the_masters_group(tokens:
         "limited",
         "system:kube-controller-manager",
         "system:kube-scheduler",
+        "system:kube-proxy",
+        "system:node:real",
     ]
 
 

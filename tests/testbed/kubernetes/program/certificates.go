@@ -24,10 +24,11 @@ func init() {
 }
 
 // makeCertificates writes an authority (ca), a serving certificate (apiserver) and the key that signs service account
-// tokens (sa) into the directory args[1], as NAME.crt and NAME.key.  It is here so that no openssl is needed.
+// tokens (sa) into the directory args[1], as NAME.crt and NAME.key.  The other arguments are the addresses of the server.
+// It is here so that no openssl is needed.
 func makeCertificates(args []string) {
-	if len(args) != 2 {
-		fail(fmt.Errorf("usage: certificates DIRECTORY"))
+	if len(args) < 3 {
+		fail(fmt.Errorf("usage: certificates DIRECTORY ADDRESS..."))
 	}
 	authority := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "testbed-ca"},
@@ -35,10 +36,12 @@ func makeCertificates(args []string) {
 	}
 	server := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "kube-apiserver"},
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		DNSNames:    []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"},
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	for _, address := range args[2:] {
+		server.IPAddresses = append(server.IPAddresses, net.ParseIP(address))
 	}
 	authorityKey := writeKey(args[1], "ca")
 	issued := writeCertificate(args[1], "ca", authority, authority, authorityKey, authorityKey)

@@ -5,11 +5,8 @@
 package main
 
 import (
-	"os"
-
 	"github.com/spf13/cobra"
 	"go.etcd.io/etcd/server/v3/etcdmain"
-	"k8s.io/component-base/cli"
 	_ "k8s.io/component-base/logs/json/register"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
 	_ "k8s.io/component-base/metrics/prometheus/version"
@@ -24,11 +21,4 @@ func init() {
 	components["kube-apiserver"] = command(apiserver.NewAPIServerCommand)
 	components["kube-controller-manager"] = command(controllermanager.NewControllerManagerCommand)
 	components["kube-scheduler"] = command(func() *cobra.Command { return scheduler.NewSchedulerCommand() })
-}
-
-func command(make func() *cobra.Command) func(args []string) {
-	return func(args []string) {
-		os.Args = args
-		os.Exit(cli.Run(make()))
-	}
 }
