@@ -48,6 +48,18 @@ class ExpandingVolume(NamedTuple):
     since: str
 
 
+class Restart(NamedTuple):
+    """A pod that is evicted because it must be replaced: it is the next one of this number of pods of a workload.
+
+    `cause` is why, and `budget` the PodDisruptionBudget that does not allow it now.
+    """
+
+    pods: int
+    workload: ObjectKey
+    cause: str
+    budget: ObjectKey | None = None
+
+
 @dataclass(frozen=True)
 class Step:
     """One write. `group` is the key of its group, None for shared objects.
@@ -58,7 +70,7 @@ class Step:
     autoscaled workload, or fields of other managers in a recreated object. `former` is the object that it replaced, if
     that is not `live`. `releases` are the uids of the owners that the step separates from their PVCs, so that the PVCs
     are retained when one of the owners is deleted. `effects` is what controllers do because of it; a decision has them
-    only in its result. `notice`: what it means for a PVC.
+    only in its result. `notice`: what it means for a PVC. `restart`: the deletion is the eviction of a pod.
     """
 
     operation: Operation
@@ -73,6 +85,7 @@ class Step:
     releases: frozenset[str] = frozenset()
     effects: tuple[Effect, ...] = ()
     notice: Notice | None = None
+    restart: Restart | None = None
 
     @property
     def key(self) -> ObjectKey:
@@ -127,14 +140,17 @@ class Step:
 
     @property
     def restarts_pods(self) -> bool:
-        """True when the write changes the pod template of a running workload."""
+        """True when the write changes the pod template of a running workload, or the subdomain of its pods."""
         if self.key.kind not in WORKLOADS or self.live is None or self.after is None:
             return False
-        return bool(self.live["spec"]["template"] != self.after["spec"]["template"])
+        before, after = self.live["spec"], self.after["spec"]
+        return bool(before["template"] != after["template"] or before.get("serviceName") != after.get("serviceName"))
 
     @property
     def restarted_pods(self) -> int:
-        """The number of running pods that the controller replaces because of the step, without those of a partition."""
+        """The number of running pods that are replaced because of the step, without those of a partition."""
+        if self.restart is not None:
+            return self.restart.pods
         if not self.restarts_pods or self.waits_for_deletion:
             return 0
         before, after = ((live or {})["spec"].get("replicas", 1) for live in (self.live, self.after))

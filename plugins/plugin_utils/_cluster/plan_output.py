@@ -70,7 +70,8 @@ def restart_lines(steps: Iterable[Step]) -> list[str]:
 
 
 def _restart(step: Step, pods: int) -> str:
-    return f"group {step.group} ({step.key}), {pods} pod{'' if pods == 1 else 's'}"
+    workload = step.restart.workload if step.restart else step.key
+    return f"group {step.group} ({workload}), {pods} pod{'' if pods == 1 else 's'}"
 
 
 def _because(causes: Sequence[str] | None) -> str:

@@ -19,6 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.col
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.deferred_removals import deferred_removals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft, Policy
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.failing_pods import failing_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.former_subdomains import evictions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_operator_conflict import (
     go_operator_conflict,
 )
@@ -153,7 +154,9 @@ def _candidates(inputs: Inputs) -> Draft:
     desired = with_deferred_sizes(inputs)
     changed = confirmed(changed_objects(inputs.cluster, desired, inputs.live), inputs.verdicts)
     # PVCs are patched before their StatefulSet is recreated.
-    writes = (*pvc_updates(inputs), *changed, *released_claims(inputs), *failing_pods(inputs))
+    failing = failing_pods(inputs)
+    evicted = evictions(inputs, (*changed, *failing))
+    writes = (*pvc_updates(inputs), *changed, *released_claims(inputs), *failing, *evicted)
     live = inputs.live_and_all_claims
     return Draft(inputs, in_order(writes, removed_objects(inputs.cluster, inputs.desired, live)))
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import ordinal_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
@@ -94,6 +95,7 @@ def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as
     status = workload.get("status") or {}
     ready = status.get("readyReplicas", 0)
     is_available = not workload["spec"].get("minReadySeconds") or status.get("availableReplicas", 0) >= desired
+    is_available = is_available and _has_pods(workload, own)
     settled = _is_settled(workload, desired)
     return GroupState(
         group.key,
@@ -130,6 +132,16 @@ def _is_updated(workload: Manifest) -> bool:
     return bool(partition and status.get("updatedReplicas", 0) >= workload["spec"].get("replicas", 1) - partition)
 
 
+def _has_pods(workload: Manifest, pods: Iterable[Manifest]) -> bool:
+    """True unless a pod of a StatefulSet was deleted, which the status of the StatefulSet may not show yet."""
+    if workload["kind"] != "StatefulSet":
+        return True
+    first = (workload["spec"].get("ordinals") or {}).get("start", 0)
+    ordinals = range(first, first + workload["spec"].get("replicas", 1))
+    found = {ordinal_of(pod, workload["metadata"]["name"]) for pod in pods if not _is_unready(pod)}
+    return found.issuperset(ordinals)
+
+
 def _is_of(pod: Manifest, group: Group) -> bool:
     return (pod["metadata"].get("labels") or {}).get(names.GROUP_LABEL) == group.unique_name
 
@@ -140,7 +152,7 @@ def _name(pod: Manifest) -> str:
 
 
 def _is_unready(pod: Manifest) -> bool:
-    return not is_ready((pod.get("status") or {}).get("conditions") or ())
+    return is_terminating(pod) or not is_ready((pod.get("status") or {}).get("conditions") or ())
 
 
 def _unready(pod: Manifest) -> str:

@@ -6,6 +6,9 @@
 
 Only what restarts pods waits, with the ConfigMap and the Services that belong to the new pods. Everything else of a
 group is written: missing objects, replicas, metadata, PodDisruptionBudget, HorizontalPodAutoscaler, Ingress and PVCs.
+
+A controller replaces the pods of a changed template one by one. A pod that has to be evicted waits until all pods are
+available, whichever group they belong to.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.former_subdomains import exhausted_budgets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.live_template import without_restart
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pending_removals import (
     pending_removals,
@@ -47,6 +51,7 @@ def gate(steps: Sequence[Step], inputs: Inputs) -> Gated:
     created = {step.group for step in steps if step.operation == "create" and step.key.kind in WORKLOADS}
     rolls = bool(inputs.cluster.spec.get("rollingDeploy"))
     allowed = _allowed(order.groups, restarts, states, created) if rolls else restarts.keys()
+    allowed = {key for key in allowed if _can_be_evicted(restarts[key], states)}
     held = frozenset(step.key for step in steps if _is_held(step, restarts.keys() - allowed))
     removals = pending_removals(steps, inputs.cluster, states, created, bool(restarts))
     position = {key: number for number, key in enumerate(order.groups)}
@@ -54,7 +59,7 @@ def gate(steps: Sequence[Step], inputs: Inputs) -> Gated:
     return Gated(
         tuple(_now(steps, held, removals)),
         tuple(sorted(later, key=lambda step: position.get(step.group or "", len(position)))),
-        order.warnings if rolls and len(restarts) > 1 else (),
+        (*(order.warnings if rolls and len(restarts) > 1 else ()), *exhausted_budgets(restarts.values(), inputs.live)),
     )
 
 
@@ -77,8 +82,17 @@ def _allowed(
     return {key for key in restarts if key in broken or key == current}
 
 
+def _can_be_evicted(step: Step, states: Mapping[str, GroupState]) -> bool:
+    """True unless the step is an eviction that has to wait for other pods of its group, or for its budget."""
+    if step.restart is None:
+        return True
+    return states[step.group or ""].is_complete and step.restart.budget is None
+
+
 def _is_held(step: Step, held: Collection[str]) -> bool:
     """True for a step that belongs to the restart of a group that waits."""
+    if step.restart is not None:
+        return step.group in held
     return step.group in held and step.operation in ("update", "recreate") and step.key.kind in _OF_NEW_PODS
 
 
