@@ -5,7 +5,7 @@
 """The API server: answers HTTP requests of `KubernetesApi` from the store.
 
 `interrupt` is called before and after each request: there a test injects failures, or lets others act in between.
-`admit` may reject an object, as an admission webhook does.
+`admit` may reject an object, as an admission webhook does. `evicted` are the uids of evicted pods.
 """
 
 from __future__ import annotations
@@ -80,6 +80,7 @@ class Server:
     store: Store
     interrupt: Callable[[Request, Literal["before", "after"]], None] = field(default=uninterrupted)
     admit: Callable[[Manifest], str | None] = field(default=admit_all)
+    evicted: set[str] = field(default_factory=set)
 
     def request(self, method: str, url: str, **arguments: Any) -> Response:
         """Answer one request."""
@@ -156,6 +157,7 @@ class Server:
         if any(matches(each, live) and matches(each, pod) and not is_ready(pod) for each in budgets for pod in pods):
             raise Refused(429, "Cannot evict pod as it would violate the pod's disruption budget.")
         self.store.delete(live)
+        self.evicted.add(live["metadata"]["uid"])
         return {"kind": "Status", "status": "Success"}
 
     def _create(self, request: Request) -> Manifest:

@@ -51,14 +51,26 @@ def available(live: Manifest) -> Manifest:
 def observed(which: Cluster, **status: Any) -> Observed:
     """Return the live state of a cluster whose pods are available; `status` has further fields by group."""
     live = [stored(manifest) for manifest in render(which).objects]
+    pods = [each for workload in live if workload["kind"] == "StatefulSet" for each in ready_pods(workload)]
     found = [available(each) if each["kind"] in ("StatefulSet", "Deployment") else each for each in live]
     changed = {f"druid-c-{key}": fields for key, fields in status.items()}
-    return Observed().with_objects(
+    return Observed().with_objects(pods).with_objects(
         {**each, "status": {**each["status"], **changed[each["metadata"]["name"]]}}
         if each["metadata"]["name"] in changed and "status" in each
         else each
         for each in found
     )
+
+
+def ready_pods(workload: Manifest) -> list[Manifest]:
+    """Return the pods of a StatefulSet, all ready."""
+    group = workload["metadata"]["name"].removeprefix("druid-c-")
+    ready = [{"type": "Ready", "status": "True"}]
+    spec = {"subdomain": workload["spec"]["serviceName"]}
+    return [
+        {"apiVersion": "v1", **pod(group, ordinal, conditions=ready), "spec": spec}
+        for ordinal in range(workload["spec"].get("replicas", 1))
+    ]
 
 
 def pod(group: str, ordinal: int = 0, revision: str = "a", waiting: str = "", **status: Any) -> Manifest:
