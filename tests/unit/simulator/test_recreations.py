@@ -32,7 +32,7 @@ FAULTS: tuple[Fault, ...] = ("killed before", "killed after", "500")
 
 
 def scaled(replicas: int | None, by: By) -> Observer:
-    """Return a cluster whose group a foreign autoscaler has scaled to 4, and whose podManagementPolicy is changed then."""
+    """Return a cluster whose group a foreign autoscaler has scaled to 4, and has another podManagementPolicy then."""
     observer = Observer(by)
     for action in (
         Create(Cluster({GROUP: Group(replicas=replicas, when_scaled="Delete")})),

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import changed_objects
@@ -54,11 +55,15 @@ def observed(which: Cluster, **status: Any) -> Observed:
     pods = [each for workload in live if workload["kind"] == "StatefulSet" for each in ready_pods(workload)]
     found = [available(each) if each["kind"] in ("StatefulSet", "Deployment") else each for each in live]
     changed = {f"druid-c-{key}": fields for key, fields in status.items()}
-    return Observed().with_objects(pods).with_objects(
-        {**each, "status": {**each["status"], **changed[each["metadata"]["name"]]}}
-        if each["metadata"]["name"] in changed and "status" in each
-        else each
-        for each in found
+    return (
+        Observed()
+        .with_objects(pods)
+        .with_objects(
+            {**each, "status": {**each["status"], **changed[each["metadata"]["name"]]}}
+            if each["metadata"]["name"] in changed and "status" in each
+            else each
+            for each in found
+        )
     )
 
 
@@ -92,3 +97,8 @@ def steps(which: Cluster, live: Observed) -> tuple[Step, ...]:
 def restarted(plan: Plan) -> list[str]:
     """Return the groups that a plan restarts now."""
     return [step.group or "" for step in plan.steps if step.restarted_pods]
+
+
+def predicted(step: Step) -> Step:
+    """Return a recreation with the result of its dry run."""
+    return replace(step, after={**(step.live or {}), "spec": {**(step.live or {})["spec"], **step.manifest["spec"]}})
