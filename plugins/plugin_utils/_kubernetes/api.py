@@ -173,7 +173,8 @@ class KubernetesApi:
             self._request("POST", "Pod", namespace, name, body=body, subresource="eviction")
         except ApiError as error:
             if not error.is_missing_object:
-                raise
+                status, document = error.status, error.document
+                raise ApiError(error.verb, error.resource, "Eviction", namespace, name, status, document) from None
 
     def _write(
         self,
