@@ -51,13 +51,15 @@ class ExpandingVolume(NamedTuple):
 class Restart(NamedTuple):
     """A pod that is evicted because it must be replaced: it is the next one of this number of pods of a workload.
 
-    `cause` is why, and `budget` the PodDisruptionBudget that does not allow it now.
+    `cause` is why, and `budget` the PodDisruptionBudget that does not allow it now. `has_begun`: others of the workload
+    were replaced.
     """
 
     pods: int
     workload: ObjectKey
     cause: str
     budget: ObjectKey | None = None
+    has_begun: bool = False
 
 
 @dataclass(frozen=True)

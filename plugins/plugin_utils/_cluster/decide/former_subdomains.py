@@ -33,10 +33,13 @@ def evictions(inputs: Inputs, others: Iterable[Step]) -> tuple[Step, ...]:
 
 
 def former_pods(group: Group, observed: Observed) -> Iterator[Manifest]:
-    """Yield the pods that have another subdomain than new ones, the one with the highest ordinal first.
+    """Yield the pods that have another subdomain than new ones, the one with the highest ordinal first."""
+    name = ((observed.workload(group) or {}).get("spec") or {}).get("serviceName") or ""
+    return (pod for pod in _replaceable(group, observed) if subdomain(pod) != name)
 
-    Not those that stay as the update strategy requests, and not terminating ones.
-    """
+
+def _replaceable(group: Group, observed: Observed) -> Iterator[Manifest]:
+    """Yield the pods of a StatefulSet but those that stay as its update strategy requests, and terminating ones."""
     workload = observed.workload(group)
     if workload is None or workload["kind"] != "StatefulSet" or is_terminating(workload):
         return
@@ -44,11 +47,8 @@ def former_pods(group: Group, observed: Observed) -> Iterator[Manifest]:
     if strategy.get("type") == "OnDelete":
         return
     partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
-    numbered = ((ordinal_of(pod, name), pod) for pod in observed.pods_of(group) if not is_terminating(pod))
-    updated = ((number, pod) for number, pod in numbered if number is not None and number >= partition)
-    for number, pod in sorted(updated, key=lambda each: -each[0]):
-        if number < replicas(workload) and subdomain(pod) != (workload["spec"].get("serviceName") or ""):
-            yield pod
+    pods = {ordinal_of(pod, name): pod for pod in observed.pods_of(group) if not is_terminating(pod)}
+    yield from (pods[number] for number in reversed(range(partition, replicas(workload))) if number in pods)
 
 
 def exhausted_budgets(steps: Iterable[Step], observed: Observed) -> Iterator[str]:
@@ -78,7 +78,8 @@ def _replaces_pods(step: Step) -> bool:
 def _eviction(group: Group, pods: list[Manifest], observed: Observed) -> Step:
     workload = observed.workload(group) or {}
     cause = f"subdomain: {subdomain(pods[0])} -> {workload['spec'].get('serviceName') or '(none)'}"
-    restart = Restart(len(pods), key_of(workload), cause, _budget(group, observed))
+    has_begun = len(pods) < len([*_replaceable(group, observed)])
+    restart = Restart(len(pods), key_of(workload), cause, _budget(group, observed), has_begun)
     return Step("delete", pods[0], group.key, pods[0], restart=restart)
 
 

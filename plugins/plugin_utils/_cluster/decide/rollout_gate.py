@@ -8,7 +8,7 @@ Only what restarts pods waits, with the ConfigMap and the Services that belong t
 group is written: missing objects, replicas, metadata, PodDisruptionBudget, HorizontalPodAutoscaler, Ingress and PVCs.
 
 A controller replaces the pods of a changed template one by one. A pod that has to be evicted waits until all pods are
-available, whichever group they belong to.
+available, whichever group they belong to, and for its PodDisruptionBudget, which does not block other groups.
 """
 
 from __future__ import annotations
@@ -50,8 +50,9 @@ def gate(steps: Sequence[Step], inputs: Inputs) -> Gated:
     states = {state.key: state for state in group_states(inputs.cluster, inputs.live, as_it_is=True)}
     created = {step.group for step in steps if step.operation == "create" and step.key.kind in WORKLOADS}
     rolls = bool(inputs.cluster.spec.get("rollingDeploy"))
-    allowed = _allowed(order.groups, restarts, states, created) if rolls else restarts.keys()
-    allowed = {key for key in allowed if _can_be_evicted(restarts[key], states)}
+    possible = {key: step for key, step in restarts.items() if step.restart is None or step.restart.budget is None}
+    allowed = _allowed(order.groups, possible, states, created) if rolls else possible.keys()
+    allowed = {key for key in allowed if possible[key].restart is None or states[key].is_complete}
     held = frozenset(step.key for step in steps if _is_held(step, restarts.keys() - allowed))
     removals = pending_removals(steps, inputs.cluster, states, created, bool(restarts))
     position = {key: number for number, key in enumerate(order.groups)}
@@ -65,28 +66,22 @@ def gate(steps: Sequence[Step], inputs: Inputs) -> Gated:
 
 def _allowed(
     order: Sequence[str],
-    restarts: Collection[str],
+    restarts: Mapping[str, Step],
     states: Mapping[str, GroupState],
     created: Collection[str | None],
 ) -> Collection[str]:
     """Return the groups that may restart now; `created` are those whose workload is missing.
 
-    While all groups are available, that is the first one in order. Otherwise only a group that is not: a change in the
-    middle of its own rollout, or a repair.
+    While all groups are available, that is the one whose pods are being evicted, or the first one in order. Otherwise
+    only a group that is not: a change in the middle of its own rollout, or a repair.
     """
     unavailable = [key for key in order if not states[key].is_complete or key in created]
     if not unavailable:
-        return [key for key in order if key in restarts][:1]
+        waiting = [key for key in order if key in restarts]
+        return [*(key for key in waiting if (found := restarts[key].restart) and found.has_begun), *waiting][:1]
     broken = {key for key in unavailable if states[key].is_broken}
     current = next((key for key in unavailable if key not in broken), None)
     return {key for key in restarts if key in broken or key == current}
-
-
-def _can_be_evicted(step: Step, states: Mapping[str, GroupState]) -> bool:
-    """True unless the step is an eviction that has to wait for other pods of its group, or for its budget."""
-    if step.restart is None:
-        return True
-    return states[step.group or ""].is_complete and step.restart.budget is None
 
 
 def _is_held(step: Step, held: Collection[str]) -> bool:

@@ -135,6 +135,24 @@ def test_a_budget_is_respected(allowed: int, healthy: int, warns: bool) -> None:
     assert result.warnings == ((text,) if warns else ())
 
 
+def test_a_budget_does_not_block_other_groups() -> None:
+    desired = specified(nodes={"brokers": BUDGET, "coordinators": {"image": rolling.NEW}})
+    live = observed(specified(nodes={"brokers": BUDGET}), *OLD)
+    budget = live.objects[ObjectKey("PodDisruptionBudget", NAME)]
+    live = live.with_objects([{**budget, "status": {"disruptionsAllowed": 0}}])
+    result = gated(inputs(desired, live), *rolling.steps(desired, live))
+    assert [step.group for step in result.steps if step.restarted_pods] == ["coordinators"]
+    assert [step.group for step in result.later] == ["brokers"]
+
+
+@pytest.mark.parametrize(("found", "expected"), [(OLD, "historicals"), (BOTH, "brokers")])
+def test_evictions_that_have_begun_are_completed_first(found: list[Manifest], expected: str) -> None:
+    desired = specified(nodes={"historicals": {"image": rolling.NEW}})
+    live = observed(specified(), *found)
+    result = gated(inputs(desired, live), *rolling.steps(desired, live))
+    assert [step.group for step in result.steps if step.restarted_pods] == [expected]
+
+
 @pytest.mark.parametrize(
     "node",
     [{"image": rolling.NEW}, {"podManagementPolicy": "OrderedReady"}, {"services": [{"metadata": {"name": "b"}}]}],
