@@ -234,7 +234,7 @@ def _restarts(before: Manifest, after: Manifest) -> bool:
 
 
 def _is_complete(live: Manifest, pods: Iterable[Manifest]) -> bool:
-    """True if the status of the workload says so, and its pods are there."""
+    """True if its status shows that, and its pods are there."""
     status, replicas = live["status"], live["spec"]["replicas"]
     own = [pod for pod in pods if pod["metadata"]["labels"].get(names.GROUP_LABEL) == live["metadata"]["name"]]
     if len(own) < replicas:
