@@ -95,7 +95,8 @@ class Step:
 
     @property
     def title(self) -> str:
-        return f"{self.operation} {self.key}{' (destructive)' if self.is_destructive else ''}"
+        verb = "evict" if self.restart else self.operation
+        return f"{verb} {self.key}{' (destructive)' if self.is_destructive else ''}"
 
     @property
     def has_duplicate_keys(self) -> bool:
@@ -146,7 +147,8 @@ class Step:
         if self.key.kind not in WORKLOADS or self.live is None or self.after is None:
             return False
         before, after = self.live["spec"], self.after["spec"]
-        return bool(before["template"] != after["template"] or before.get("serviceName") != after.get("serviceName"))
+        subdomains = {each.get("serviceName") or "" for each in (before, after)}
+        return bool(before["template"] != after["template"] or len(subdomains) > 1)
 
     @property
     def restarted_pods(self) -> int:

@@ -166,7 +166,7 @@ def test_no_pod_is_evicted_if_its_workload_changes(node: Manifest) -> None:
 def test_the_plan_names_the_workload_the_pods_and_the_subdomains() -> None:
     result = gated(inputs(specified(), observed(specified(), *OLD)))
     assert plan_output.lines(Plan(result.steps)) == [
-        f"delete Pod {NAME}-1",
+        f"evict Pod {NAME}-1",
         f"restart 1: group brokers (StatefulSet {NAME}), 2 pods: subdomain: old -> {NAME}",
     ]
 
