@@ -91,6 +91,16 @@ def settle(live: NamespaceClient) -> list[int]:
     return found
 
 
+def test_the_probe_detects_a_lost_name(live: NamespaceClient) -> None:
+    live.create(resource(NAME, spec()))
+    until_ready(live, NAME)
+    probe = NameProbe(live)
+    eventually(lambda: probe.look() or len(probe.resolved) == 4)
+    live.delete("Service", SET)
+    probe.look()
+    assert {hostname for _uid, hostname, _subdomain in probe.lost} == {f"{SET}-0", f"{SET}-1"}
+
+
 @pytest.mark.usefixtures("probe")
 def test_another_first_service_restarts_the_pods_one_by_one(live: NamespaceClient) -> None:
     before = pods(live)
