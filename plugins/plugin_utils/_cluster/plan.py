@@ -52,7 +52,7 @@ class Restart(NamedTuple):
     """A pod that is evicted because it must be replaced: it is the next one of this number of pods of a workload.
 
     `cause` is why, and `budget` the PodDisruptionBudget that does not allow it now. `has_begun`: others of the workload
-    were replaced.
+    were replaced. `is_stuck`: until then the controller of the workload replaces no pod.
     """
 
     pods: int
@@ -60,6 +60,7 @@ class Restart(NamedTuple):
     cause: str
     budget: ObjectKey | None = None
     has_begun: bool = False
+    is_stuck: bool = False
 
 
 @dataclass(frozen=True)
@@ -143,12 +144,21 @@ class Step:
 
     @property
     def restarts_pods(self) -> bool:
-        """True when the write changes the pod template of a running workload, or the subdomain of its pods."""
+        """True when the write changes the template of running pods, their subdomain, or adds a claim template."""
         if self.key.kind not in WORKLOADS or self.live is None or self.after is None:
             return False
         before, after = self.live["spec"], self.after["spec"]
         subdomains = {each.get("serviceName") or "" for each in (before, after)}
-        return bool(before["template"] != after["template"] or len(subdomains) > 1)
+        return before["template"] != after["template"] or len(subdomains) > 1 or bool(self.added_claims)
+
+    @property
+    def added_claims(self) -> list[str]:
+        """The claim templates of a StatefulSet that it did not have before."""
+        before, after = (
+            [each["metadata"]["name"] for each in (live or {}).get("spec", {}).get("volumeClaimTemplates") or ()]
+            for live in (self.live, self.after)
+        )
+        return [name for name in after if name not in before]
 
     @property
     def restarted_pods(self) -> int:

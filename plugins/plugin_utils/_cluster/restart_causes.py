@@ -36,6 +36,8 @@ def _causes(step: Step, written: Sequence[Step]) -> Iterator[str]:
     for path, old, new in changed_fields(live, after):
         if path == _SUBDOMAIN or (path.startswith(_TEMPLATE) and not path.endswith(_HASH)):
             yield f"{_short(path, step.key.name)}: {old} -> {new}"
+    if step.added_claims:
+        yield f"volumeClaimTemplates: {', '.join(step.added_claims)}"
 
 
 def _short(path: str, main_container: str) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.former_subdomains import former_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import outdated_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import GroupState
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import replicas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
@@ -133,16 +133,16 @@ def _rolling(
 
 def _is_evicting(group: Group, observed: Observed, pending: Pending) -> bool:
     """True if a pod of the group has just been evicted, or is about to be: its workload does not show that."""
-    return group.key in pending.started or any(former_pods(group, observed))
+    return group.key in pending.started or bool(outdated_pods(group, observed))
 
 
 def _rollout(group: Group, workload: Manifest, observed: Observed, pending: tuple[str, ...], now: str) -> Rollout:
     status = workload.get("status") or {}
     is_observed = status.get("observedGeneration", 0) >= workload["metadata"]["generation"]
-    former = len([*former_pods(group, observed)])
+    outdated = len(outdated_pods(group, observed))
     return Rollout(
         group.key,
-        max(0, status.get("updatedReplicas", 0) - former) if is_observed else 0,
+        min(status.get("updatedReplicas", 0), max(0, replicas(workload) - outdated)) if is_observed else 0,
         status.get("readyReplicas", 0),
         replicas(workload),
         workload["metadata"]["generation"],

@@ -66,6 +66,11 @@ class GroupState:
         return self.is_ready and self.is_available
 
     @property
+    def is_serving(self) -> bool:
+        """True if all pods are available, of whichever revision."""
+        return self.desired > 0 and self.ready == self.desired and self.is_available
+
+    @property
     def is_broken(self) -> bool:
         """True if a change is a repair: Kubernetes reports why a pod cannot run, or no pod is ready."""
         return self.cause is not None or (self.desired > 0 and not self.ready)
@@ -96,7 +101,8 @@ def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as
     ready = status.get("readyReplicas", 0)
     is_available = not workload["spec"].get("minReadySeconds") or status.get("availableReplicas", 0) >= desired
     is_available = is_available and _has_pods(workload, own)
-    settled = _is_settled(workload, desired)
+    is_updated = _is_updated(workload, own)
+    settled = _is_settled(workload, desired, is_updated)
     return GroupState(
         group.key,
         desired,
@@ -105,31 +111,42 @@ def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as
         failures,
         unschedulable,
         is_available,
-        _is_updated(workload),
+        is_updated,
         next(map(_unready, filter(_is_unready, own)), ""),
     )
 
 
-def _is_settled(workload: Manifest, desired: int) -> bool:
+def _is_settled(workload: Manifest, desired: int, is_updated: bool) -> bool:
     """True when the controller observed the latest generation and all pods are up to date."""
     status = workload.get("status") or {}
     is_observed = status.get("observedGeneration", 0) >= workload["metadata"]["generation"]
     return (
         is_observed
         and workload["spec"].get("replicas", 1) == desired == status.get("replicas", 0)
-        and _is_updated(workload)
+        and is_updated
     )
 
 
-def _is_updated(workload: Manifest) -> bool:
+def _is_updated(workload: Manifest, pods: Iterable[Manifest]) -> bool:
     status, strategy = workload.get("status") or {}, workload["spec"].get("updateStrategy") or {}
     if workload["kind"] == "Deployment":
         return bool(status.get("updatedReplicas", 0) == status.get("replicas", 0))
     # Pods that stay at the old revision as the user requested count as up to date.
-    if strategy.get("type") == "OnDelete" or status.get("currentRevision") == status.get("updateRevision"):
+    if strategy.get("type") == "OnDelete":
         return True
     partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
+    if status.get("currentRevision") == status.get("updateRevision"):
+        return not any(_is_old(pod, workload, partition) for pod in pods)
     return bool(partition and status.get("updatedReplicas", 0) >= workload["spec"].get("replicas", 1) - partition)
+
+
+def _is_old(pod: Manifest, workload: Manifest, partition: int) -> bool:
+    """True for a pod that its recreated StatefulSet has yet to replace: the first revision is the current one."""
+    ordinal = ordinal_of(pod, workload["metadata"]["name"])
+    if ordinal is None or not partition <= ordinal < workload["spec"].get("replicas", 1) or is_terminating(pod):
+        return False
+    revision = (pod["metadata"].get("labels") or {}).get("controller-revision-hash")
+    return revision is not None and revision != (workload.get("status") or {}).get("updateRevision", revision)
 
 
 def _has_pods(workload: Manifest, pods: Iterable[Manifest]) -> bool:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.former_subdomains import exhausted_budgets
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import exhausted_budgets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.live_template import without_restart
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pending_removals import (
     pending_removals,
@@ -52,7 +52,7 @@ def gate(steps: Sequence[Step], inputs: Inputs) -> Gated:
     rolls = bool(inputs.cluster.spec.get("rollingDeploy"))
     possible = {key: step for key, step in restarts.items() if step.restart is None or step.restart.budget is None}
     allowed = _allowed(order.groups, possible, states, created) if rolls else possible.keys()
-    allowed = {key for key in allowed if possible[key].restart is None or states[key].is_complete}
+    allowed = {key for key in allowed if _is_due(possible[key], states[key])}
     held = frozenset(step.key for step in steps if _is_held(step, restarts.keys() - allowed))
     removals = pending_removals(steps, inputs.cluster, states, created, bool(restarts))
     position = {key: number for number, key in enumerate(order.groups)}
@@ -82,6 +82,13 @@ def _allowed(
     broken = {key for key in unavailable if states[key].is_broken}
     current = next((key for key in unavailable if key not in broken), None)
     return {key for key in restarts if key in broken or key == current}
+
+
+def _is_due(step: Step, state: GroupState) -> bool:
+    """True unless a pod would be evicted while another one of its group is not available or is being replaced."""
+    if step.restart is None:
+        return True
+    return state.is_serving if step.restart.is_stuck else state.is_complete
 
 
 def _is_held(step: Step, held: Collection[str]) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.former_subdomains import evictions
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import evictions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout_gate import Gated, gate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
@@ -129,8 +129,8 @@ def test_a_budget_is_respected(allowed: int, healthy: int, warns: bool) -> None:
     result = gated(inputs(cluster, live.with_objects([{**budget, "status": status}])))
     assert bool(evicted(result.steps)) == bool(allowed)
     text = (
-        f"PodDisruptionBudget {NAME} does not allow the eviction of any pod, so 2 of group brokers keep the names in "
-        "DNS that they have: they restart when it allows it, or when they are deleted"
+        f"PodDisruptionBudget {NAME} does not allow the eviction of any pod, so 2 of group brokers stay as they are "
+        f"(subdomain: old -> {NAME}): they restart when it allows it, or when they are deleted"
     )
     assert result.warnings == ((text,) if warns else ())
 
