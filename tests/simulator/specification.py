@@ -37,6 +37,7 @@ class Group:
     has_standalone_claim: bool = False
     storage: str = "1Gi"
     node_type: str | None = None
+    has_more_claims: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,11 +99,12 @@ def _node(key: str, group: Group) -> dict[str, Any]:
 
 
 def _stateful(group: Group) -> dict[str, Any]:
+    names_of_claims = ("data", "more") if group.has_more_claims else ("data",)
     return {
         "podManagementPolicy": group.management,
         "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": group.partition}},
         "persistentVolumeClaimRetentionPolicy": {"whenScaled": group.when_scaled, "whenDeleted": group.when_deleted},
-        "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": _volume(group)}],
+        "volumeClaimTemplates": [{"metadata": {"name": name}, "spec": _volume(group)} for name in names_of_claims],
         "volumeMounts": [{"name": "data", "mountPath": "/data"}],
     }
 
@@ -121,5 +123,5 @@ def group_of_claim(name: str) -> tuple[str, int]:
     """Return group and ordinal of a PVC; no group and -1 for one that no pod has to itself."""
     if name.startswith("standalone-"):
         return "", -1
-    group, _hyphen, ordinal = name.removeprefix(f"data-{workload_name('')}").rpartition("-")
+    group, _hyphen, ordinal = name.partition(f"-{workload_name('')}")[2].rpartition("-")
     return group, int(ordinal)

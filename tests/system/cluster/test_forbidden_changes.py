@@ -169,11 +169,67 @@ def test_a_partition_and_on_delete_keep_pods(live: NamespaceClient, probe: NameP
 KEEP_PODS: dict[str, Manifest] = {
     "podManagementPolicy": {"podManagementPolicy": "OrderedReady"},
     "an additional Service": {"services": [OLD, NEW]},
-    "volumeClaimTemplates": {"volumeClaimTemplates": [{
-        "metadata": {"name": "data"},
-        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}],
-        "updateStrategy": {"type": "OnDelete"}},
-}  # fmt: skip
+}
+
+
+CLAIM = {
+    "metadata": {"name": "data"},
+    "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+}
+MOUNT = {"name": "data", "mountPath": "/data"}
+
+
+@pytest.mark.parametrize("policy", ["Parallel", "OrderedReady"])
+@pytest.mark.parametrize(
+    "more", [{}, {"volumeMounts": [MOUNT]}, {"services": [NEW]}], ids=["alone", "mount", "service"]
+)
+@pytest.mark.usefixtures("probe")
+def test_an_added_claim_template_restarts_the_pods(live: NamespaceClient, more: Manifest, policy: str) -> None:
+    """Their controller fails to add a volume to a pod, and then replaces none."""
+    before = pods(live)
+    change(live, volumeClaimTemplates=[CLAIM], podManagementPolicy=policy, **more)
+    planned = plan_output.lines(one_pass(live, NAME, check_mode=True).plan)
+    [restart] = [text for text in planned if text.startswith("restart ")]
+    assert restart.startswith(f"restart 1: group {KEY} (StatefulSet {SET}), 2 pods: ")
+    assert "volumeClaimTemplates: data" in restart
+    settle(live)
+    assert not {pods(live)[name] for name in before if KEY in name} & set(before.values())
+    assert {each["metadata"]["name"] for each in live.list("PersistentVolumeClaim")} == {
+        f"data-{SET}-{n}" for n in (0, 1)
+    }
+    change(live, podAnnotations={"a": "b"})
+    after = pods(live)
+    settle(live)
+    assert not {pods(live)[name] for name in before if KEY in name} & set(after.values())
+
+
+@pytest.mark.usefixtures("probe")
+def test_a_claim_template_is_not_added_while_pods_have_to_stay(live: NamespaceClient) -> None:
+    before = pods(live)
+    change(live, volumeClaimTemplates=[CLAIM], updateStrategy={"type": "OnDelete"})
+    [finding] = one_pass(live, NAME).plan.findings
+    assert finding.message.startswith(
+        f"StatefulSet {SET}: volumeClaimTemplates data cannot be added while the updateStrategy keeps pods "
+        f"({SET}-0, {SET}-1): Kubernetes cannot add a volume to a pod"
+    )
+    assert live.get("StatefulSet", SET)["spec"]["updateStrategy"]["type"] == "RollingUpdate"
+    assert pods(live) == before
+    change(live, updateStrategy=None)
+    settle(live)
+
+
+def test_failing_new_pods_are_repaired_while_others_lack_a_volume(live: NamespaceClient) -> None:
+    live.create(resource(NAME, spec()))
+    until_ready(live, NAME)
+    change(live, volumeClaimTemplates=[CLAIM], podAnnotations={"test/start": "crash"})
+    first = f"{SET}-0"
+    eventually(lambda: one_pass(live, NAME) and "CrashLoopBackOff" in str(live.find("Pod", first)))
+    for _time in range(3):
+        one_pass(live, NAME)
+    assert "CrashLoopBackOff" not in str(live.get("Pod", f"{SET}-1"))
+    change(live, podAnnotations=None)
+    settle(live)
+    assert len(live.list("PersistentVolumeClaim")) == 2
 
 
 @pytest.mark.parametrize("changed", KEEP_PODS.values(), ids=KEEP_PODS)

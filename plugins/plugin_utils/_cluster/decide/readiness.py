@@ -120,11 +120,7 @@ def _is_settled(workload: Manifest, desired: int, is_updated: bool) -> bool:
     """True when the controller observed the latest generation and all pods are up to date."""
     status = workload.get("status") or {}
     is_observed = status.get("observedGeneration", 0) >= workload["metadata"]["generation"]
-    return (
-        is_observed
-        and workload["spec"].get("replicas", 1) == desired == status.get("replicas", 0)
-        and is_updated
-    )
+    return is_observed and workload["spec"].get("replicas", 1) == desired == status.get("replicas", 0) and is_updated
 
 
 def _is_updated(workload: Manifest, pods: Iterable[Manifest]) -> bool:

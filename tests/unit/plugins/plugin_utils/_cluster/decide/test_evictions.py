@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Pods with the name of a former first Service are evicted, one at a time, while all pods are available."""
+"""Pods that no controller replaces are evicted, one at a time, while all pods are available."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.added_claims import added_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import evictions
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.failing_pods import failing_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout_gate import Gated, gate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
@@ -161,6 +164,82 @@ def test_no_pod_is_evicted_if_its_workload_changes(node: Manifest) -> None:
     live, desired = observed(specified(), *OLD), specified(nodes={"brokers": node})
     steps = rolling.steps(desired, live)
     assert evictions(inputs(desired, live), steps) == ()
+
+
+CLAIM = {"metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "1Gi"}}}}
+CLAIMS = {"volumeClaimTemplates": [CLAIM]}
+VOLUME = {"name": "data", "persistentVolumeClaim": {"claimName": "any"}}
+
+
+def with_volume(pod: Manifest) -> Manifest:
+    return {**pod, "spec": {**pod["spec"], "volumes": [VOLUME]}}
+
+
+def test_of_pods_without_a_volume_the_first_one_is_evicted() -> None:
+    """The controller would not create a later one."""
+    cluster, own = specified(nodes={"brokers": {**CLAIMS, "replicas": 3}}), pods(NAME, NAME, NAME)
+    for found, expected in (
+        (own, f"{NAME}-0"),
+        ([with_volume(own[0]), *own[1:]], f"{NAME}-1"),
+        ([*map(with_volume, own)], None),
+    ):
+        result = gated(inputs(cluster, observed(cluster, *found)))
+        assert evicted(result.steps) == [each for each in (expected,) if each]
+
+
+def test_pods_without_a_volume_are_evicted_although_the_group_has_an_old_revision() -> None:
+    """Only their controller could update them, and it is stuck."""
+    cluster, status = specified(nodes={"brokers": CLAIMS}), {"updateRevision": "b", "updatedReplicas": 0}
+    live = observed(cluster, *pods(NAME, NAME), brokers=status)
+    [step] = gated(inputs(cluster, live)).steps
+    assert step.restart is not None
+    assert (step.key.name, step.restart.cause) == (f"{NAME}-0", "volumeClaimTemplates: data")
+    waiting = live.with_objects([terminating(pods(NAME)[0])])
+    assert evicted(gated(inputs(cluster, waiting)).steps) == []
+    others = live.with_objects([terminating(pods("x", group="historicals")[0])])
+    assert evicted(gated(inputs(cluster, others)).steps) == []
+
+
+def test_a_failing_pod_is_deleted_while_its_controller_is_stuck() -> None:
+    cluster = specified(nodes={"brokers": CLAIMS}, forceDeleteStsPodOnError=True)
+    status = {"updateRevision": "b", "updatedReplicas": 0, "readyReplicas": 1}
+    crashing = rolling.pod("brokers", 0, "a", "CrashLoopBackOff")
+    live = observed(cluster, with_volume(crashing), pods(NAME, NAME)[1], brokers=status)
+    assert [step.key.name for step in failing_pods(inputs(cluster, live))] == [f"{NAME}-0"]
+    replaced = live.with_objects([with_volume(pods(NAME, NAME)[1])])
+    assert failing_pods(inputs(cluster, replaced)) == ()
+
+
+PARTITIONED = {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}
+ADDED: list[tuple[str, Manifest, list[Manifest], list[str]]] = [
+    ("rolling", {}, pods(NAME, NAME), []),
+    ("on delete", {"updateStrategy": {"type": "OnDelete"}}, pods(NAME, NAME), [f"{NAME}-0", f"{NAME}-1"]),
+    ("a partition", {"updateStrategy": PARTITIONED}, pods(NAME, NAME), [f"{NAME}-0"]),
+    ("the pods have it", {"updateStrategy": PARTITIONED}, [*map(with_volume, pods(NAME, NAME))], []),
+    ("no pods", {"updateStrategy": {"type": "OnDelete"}}, [], []),
+]
+
+
+@pytest.mark.parametrize(("node", "found", "kept"), [row[1:] for row in ADDED], ids=[row[0] for row in ADDED])
+def test_no_claim_template_is_added_while_pods_have_to_stay(
+    node: Manifest, found: list[Manifest], kept: list[str]
+) -> None:
+    before, after = specified(nodes={"brokers": node}), specified(nodes={"brokers": {**node, **CLAIMS}})
+    live = rolling.observed(before).without([key_of(pod) for pod in pods(NAME, NAME)]).with_objects(found)
+    which = inputs(after, live)
+    findings = added_claims(Draft(which, rolling.steps(after, live)))
+    assert [(each.reason, each.group) for each in findings] == [("InvalidSpec", "brokers")] * bool(kept)
+    assert all(f"keeps pods ({', '.join(kept)})" in each.message for each in findings)
+
+
+def test_a_recreated_stateful_set_with_pods_of_another_revision_is_not_up_to_date() -> None:
+    cluster = specified()
+    live = observed(cluster, brokers={"currentRevision": "b", "updateRevision": "b"})
+    states = {state.key: state for state in group_states(cluster, live)}
+    assert (states["brokers"].is_ready, states["historicals"].is_ready) == (False, True)
+    partitioned = specified(nodes={"brokers": {"updateStrategy": {**PARTITIONED, "rollingUpdate": {"partition": 2}}}})
+    live = observed(partitioned, brokers={"currentRevision": "b", "updateRevision": "b"})
+    assert all(state.is_ready for state in group_states(partitioned, live))
 
 
 def test_the_plan_names_the_workload_the_pods_and_the_subdomains() -> None:
