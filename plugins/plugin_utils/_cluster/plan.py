@@ -52,7 +52,8 @@ class Restart(NamedTuple):
     """A pod that is evicted because it must be replaced: it is the next one of this number of pods of a workload.
 
     `cause` is why, and `budget` the PodDisruptionBudget that does not allow it now. `has_begun`: others of the workload
-    were replaced. `is_stuck`: until then the controller of the workload replaces no pod.
+    were replaced. `is_ready`: the others are ready, except those that the controller cannot create while a pod lacks a
+    volume. None: all pods must be available.
     """
 
     pods: int
@@ -60,7 +61,7 @@ class Restart(NamedTuple):
     cause: str
     budget: ObjectKey | None = None
     has_begun: bool = False
-    is_stuck: bool = False
+    is_ready: bool | None = None
 
 
 @dataclass(frozen=True)

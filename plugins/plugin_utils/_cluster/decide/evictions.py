@@ -11,6 +11,7 @@ pod does not have the volume of a claim template, the controller fails to update
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import (
     ordinal_of,
@@ -26,6 +27,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     Manifest,
     is_terminating,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
+
+_READY = ("Ready", "True")
 
 
 def evictions(inputs: Inputs, others: Iterable[Step]) -> tuple[Step, ...]:
@@ -33,7 +37,7 @@ def evictions(inputs: Inputs, others: Iterable[Step]) -> tuple[Step, ...]:
     replaced = {step.group for step in others if _replaces_pods(step)}
     groups = (group for group in inputs.cluster.groups if group.key not in replaced)
     found = ((group, outdated_pods(group, inputs.live)) for group in groups)
-    return tuple(_eviction(group, pods, inputs.live) for group, pods in found if pods)
+    return tuple(_eviction(group, pods, inputs.live, inputs.now) for group, pods in found if pods)
 
 
 def outdated_pods(group: Group, observed: Observed) -> list[Manifest]:
@@ -100,7 +104,7 @@ def _replaces_pods(step: Step) -> bool:
     return is_recreated or step.key.kind == "Pod" or bool(step.restarted_pods)
 
 
-def _eviction(group: Group, pods: list[Manifest], observed: Observed) -> Step:
+def _eviction(group: Group, pods: list[Manifest], observed: Observed, now: datetime) -> Step:
     workload = observed.workload(group) or {}
     missing = missing_volumes(pods[0], workload)
     cause = f"subdomain: {subdomain(pods[0])} -> {workload['spec'].get('serviceName') or '(none)'}"
@@ -110,9 +114,27 @@ def _eviction(group: Group, pods: list[Manifest], observed: Observed) -> Step:
         f"volumeClaimTemplates: {', '.join(missing)}" if missing else cause,
         _budget(group, observed),
         has_begun=len(pods) < len([*_replaceable(group, observed)]),
-        is_stuck=bool(missing),
+        is_ready=_are_others_ready(pods[0], workload, observed.pods_of(group), now) if missing else None,
     )
     return Step("delete", pods[0], group.key, pods[0], restart=restart)
+
+
+def _are_others_ready(first: Manifest, workload: Manifest, pods: Iterable[Manifest], now: datetime) -> bool:
+    """True if all pods before the first one without a volume exist, and all that exist have been ready for long enough.
+
+    The controller cannot create one after it: more replicas would wait forever.
+    """
+    name, seconds = workload["metadata"]["name"], workload["spec"].get("minReadySeconds") or 0
+    found = {ordinal: pod for pod in pods if (ordinal := ordinal_of(pod, name)) is not None}
+    own = {ordinal: pod for ordinal, pod in found.items() if ordinal < replicas(workload)}
+    has_earlier = own.keys() >= {*range(ordinal_of(first, name) or 0)}
+    return has_earlier and all(_has_been_ready(pod, seconds, now) for pod in own.values())
+
+
+def _has_been_ready(pod: Manifest, seconds: int, now: datetime) -> bool:
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    since = [each.get("lastTransitionTime", "") for each in conditions if (each["type"], each["status"]) == _READY]
+    return bool(since) and not is_terminating(pod) and (not seconds or seconds_since(since[0], now) >= seconds)
 
 
 def _budget(group: Group, observed: Observed) -> ObjectKey | None:

@@ -66,11 +66,6 @@ class GroupState:
         return self.is_ready and self.is_available
 
     @property
-    def is_serving(self) -> bool:
-        """True if all pods are available, of whichever revision."""
-        return self.desired > 0 and self.ready == self.desired and self.is_available
-
-    @property
     def is_broken(self) -> bool:
         """True if a change is a repair: Kubernetes reports why a pod cannot run, or no pod is ready."""
         return self.cause is not None or (self.desired > 0 and not self.ready)

@@ -88,7 +88,7 @@ def _is_due(step: Step, state: GroupState) -> bool:
     """True unless a pod would be evicted while another one of its group is not available or is being replaced."""
     if step.restart is None:
         return True
-    return state.is_serving if step.restart.is_stuck else state.is_complete
+    return state.is_complete if step.restart.is_ready is None else step.restart.is_ready
 
 
 def _is_held(step: Step, held: Collection[str]) -> bool:

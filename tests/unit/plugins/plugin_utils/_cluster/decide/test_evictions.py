@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import Pending, current_rollout
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
 
@@ -41,7 +43,7 @@ def specified(*image: str, **more: Any) -> Cluster:
 
 def pods(*subdomains: str, group: str = "brokers", **status: Any) -> list[Manifest]:
     """Return ready pods with these subdomains, by ordinal."""
-    ready = {"conditions": [{"type": "Ready", "status": "True"}], **status}
+    ready = {"conditions": [{"type": "Ready", "status": "True"}]} | status
     found = [rolling.pod(group, ordinal, **ready) for ordinal in range(len(subdomains))]
     return [
         {"apiVersion": "v1", **pod, "spec": {"subdomain": name}} for pod, name in zip(found, subdomains, strict=True)
@@ -198,6 +200,25 @@ def test_pods_without_a_volume_are_evicted_although_the_group_has_an_old_revisio
     assert evicted(gated(inputs(cluster, waiting)).steps) == []
     others = live.with_objects([terminating(pods("x", group="historicals")[0])])
     assert evicted(gated(inputs(cluster, others)).steps) == []
+
+
+def test_pods_that_the_controller_cannot_create_are_not_awaited() -> None:
+    """As after the number of replicas was raised: it is stuck at the first pod."""
+    cluster = specified(nodes={"brokers": {**CLAIMS, "replicas": 3}})
+    missing = observed(cluster, *pods(NAME, NAME)).without([ObjectKey("Pod", f"{NAME}-2")])
+    assert evicted(gated(inputs(cluster, missing)).steps) == [f"{NAME}-0"]
+    not_yet = missing.without([ObjectKey("Pod", f"{NAME}-0")])
+    assert evicted(gated(inputs(cluster, not_yet)).steps) == []
+
+
+@pytest.mark.parametrize(("age", "expected"), [(29, []), (30, [f"{NAME}-1"])])
+def test_pods_without_a_volume_wait_for_min_ready_seconds(age: int, expected: list[str]) -> None:
+    cluster = specified(nodes={"brokers": {**CLAIMS, "minReadySeconds": 30}})
+    now = inputs(cluster, Observed()).now
+    ready = {"type": "Ready", "status": "True", "lastTransitionTime": timestamp(now - timedelta(seconds=age))}
+    first, second = pods(NAME, NAME, conditions=[ready])
+    live = observed(cluster, with_volume(first), second, brokers={"updateRevision": "b", "updatedReplicas": 1})
+    assert evicted(gated(inputs(cluster, live)).steps) == expected
 
 
 def test_a_failing_pod_is_deleted_while_its_controller_is_stuck() -> None:
