@@ -54,7 +54,7 @@ def gate(steps: Sequence[Step], inputs: Inputs) -> Gated:
     allowed = _allowed(order.groups, possible, states, created) if rolls else possible.keys()
     allowed = {key for key in allowed if _is_due(possible[key], states[key])}
     held = frozenset(step.key for step in steps if _is_held(step, restarts.keys() - allowed))
-    removals = pending_removals(steps, inputs.cluster, states, created, bool(restarts))
+    removals = pending_removals(steps, inputs.cluster, states, created, bool(possible))
     position = {key: number for number, key in enumerate(order.groups)}
     later = [step for step in steps if step.key in held | removals]
     return Gated(

@@ -148,6 +148,10 @@ def test_a_budget_does_not_block_other_groups() -> None:
     result = gated(inputs(desired, live), *rolling.steps(desired, live))
     assert [step.group for step in result.steps if step.restarted_pods] == ["coordinators"]
     assert [step.group for step in result.later] == ["brokers"]
+    metadata = {"name": "druid-c-old", "namespace": "ns", "labels": {}}
+    former = {"kind": "StatefulSet", "metadata": metadata, "spec": {"replicas": 1, "template": {}}}
+    removal = Step("delete", former, None, former)
+    assert removal in gated(inputs(specified(nodes={"brokers": BUDGET}), live), removal).steps
 
 
 @pytest.mark.parametrize(("found", "expected"), [(OLD, "historicals"), (BOTH, "brokers")])
