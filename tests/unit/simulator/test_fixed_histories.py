@@ -111,6 +111,17 @@ HISTORIES: dict[str, tuple[Cluster, list[Event]]] = {
             Converge(),
         ],
     ),
+    "another claim template, and a partition meanwhile": (
+        Cluster({"brokers": Group(replicas=3)}),
+        [
+            Edit("has_more_claims", True, "brokers"),
+            *(each for _time in range(3) for each in (Run(), Controllers(2))),
+            Edit("partition", 2, "brokers"),
+            *(each for _time in range(3) for each in (Run(), Controllers(2))),
+            Edit("partition", 0, "brokers"),
+            Converge(),
+        ],
+    ),
     "another name of the first Service, while no pod runs": (
         Cluster(),
         [Edit("stopped", True), Converge(), Edit("service", "%s-b", "brokers"), Converge(), Edit("stopped", False)],
