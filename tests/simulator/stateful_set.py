@@ -53,7 +53,8 @@ def _keep_all(store: Store, live: Manifest, is_ordered: bool) -> bool:
     """Create the missing pods; return whether the controller may go on."""
     for ordinal in range(live["spec"]["replicas"]):
         if _lacks_a_volume(_pod(store, live, ordinal), live):
-            # The pod cannot be updated, so that the controller fails.
+            # The controller creates the PVC, fails to update the pod, and goes no further.
+            _create_claims(store, live, ordinal)
             return False
         is_done = _keep(store, live, ordinal)
         if is_ordered and not is_done:
