@@ -54,12 +54,8 @@ def _is_ordered(workload: Manifest) -> bool:
 
 
 def _waits(workload: Manifest) -> bool:
-    """True if the controller updates the pods, has observed the current spec, and is not done."""
+    """True if the controller updates the pods, and has observed the current spec."""
     spec, status = workload["spec"], workload.get("status") or {}
     rolls = (spec.get("updateStrategy") or {}).get("type", "RollingUpdate") == "RollingUpdate"
     is_observed = status.get("observedGeneration", 0) >= workload["metadata"]["generation"]
-    return rolls and is_observed and bool(status.get("updateRevision")) and _is_old(status)
-
-
-def _is_old(status: Manifest) -> bool:
-    return bool(status.get("currentRevision") != status["updateRevision"])
+    return rolls and is_observed and bool(status.get("updateRevision"))
