@@ -5,7 +5,7 @@
 """The API server: answers HTTP requests of `KubernetesApi` from the store.
 
 `interrupt` is called before and after each request: there a test injects failures, or lets others act in between.
-`admit` may reject an object, as an admission webhook does.
+`admit` may reject an object, as an admission webhook does. `evicted` are the uids of evicted pods.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, is_terminating
 from ansible_collections.druidops.druid.tests.simulator import managed_fields, schema
-from ansible_collections.druidops.druid.tests.simulator.store import Manifest, Store
+from ansible_collections.druidops.druid.tests.simulator.pods import is_ready
+from ansible_collections.druidops.druid.tests.simulator.store import Manifest, Store, matches
 
 _KIND_OF = {kind.plural: name for name, kind in KINDS.items()}
 PATCH_FAILED = "the server rejected our request due to an error in our request"
@@ -79,6 +80,7 @@ class Server:
     store: Store
     interrupt: Callable[[Request, Literal["before", "after"]], None] = field(default=uninterrupted)
     admit: Callable[[Manifest], str | None] = field(default=admit_all)
+    evicted: set[str] = field(default_factory=set)
 
     def request(self, method: str, url: str, **arguments: Any) -> Response:
         """Answer one request."""
@@ -97,6 +99,8 @@ class Server:
             return self._read(request)
         if request.method == "DELETE":
             return self._delete(request)
+        if request.subresource == "eviction":
+            return self._evict(request)
         if request.method == "POST":
             return self._create(request)
         live = self._live(request)
@@ -139,6 +143,21 @@ class Server:
             raise Refused(409, "Precondition failed: ResourceVersion in precondition does not match")
         if not request.is_dry_run:
             self.store.delete(live, request.body["propagationPolicy"])
+        return {"kind": "Status", "status": "Success"}
+
+    def _evict(self, request: Request) -> Manifest:
+        """Delete the pod, unless another one of its budget is not ready: here each budget is `maxUnavailable: 1`."""
+        live = self._live(request)
+        if live is None:
+            raise Refused(404, f'pods "{request.name}" not found')
+        if request.body["deleteOptions"]["preconditions"]["uid"] != live["metadata"]["uid"]:
+            raise Refused(409, "Precondition failed: UID in precondition does not match")
+        budgets = [each["spec"]["selector"] for each in self.store.of_kind("PodDisruptionBudget")]
+        pods = [each for each in self.store.of_kind("Pod") if each["metadata"]["name"] != request.name]
+        if any(matches(each, live) and matches(each, pod) and not is_ready(pod) for each in budgets for pod in pods):
+            raise Refused(429, "Cannot evict pod as it would violate the pod's disruption budget.")
+        self.store.delete(live)
+        self.evicted.add(live["metadata"]["uid"])
         return {"kind": "Status", "status": "Success"}
 
     def _create(self, request: Request) -> Manifest:

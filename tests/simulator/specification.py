@@ -38,6 +38,7 @@ class Group:
     storage: str = "1Gi"
     storage_class: str = ""
     node_type: str | None = None
+    has_more_claims: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,11 +104,12 @@ def _node(key: str, group: Group) -> dict[str, Any]:
 def _stateful(group: Group) -> dict[str, Any]:
     policy = {"whenScaled": group.when_scaled, "whenDeleted": group.when_deleted}
     specified = {name: value for name, value in policy.items() if value}
+    names_of_claims = ("data", "more") if group.has_more_claims else ("data",)
     return {
         "podManagementPolicy": group.management,
         "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": group.partition}},
         **({"persistentVolumeClaimRetentionPolicy": specified} if specified else {}),
-        "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": _volume(group)}],
+        "volumeClaimTemplates": [{"metadata": {"name": name}, "spec": _volume(group)} for name in names_of_claims],
         "volumeMounts": [{"name": "data", "mountPath": "/data"}],
     }
 
@@ -127,5 +129,5 @@ def group_of_claim(name: str) -> tuple[str, int]:
     """Return group and ordinal of a PVC; no group and -1 for one that no pod has to itself."""
     if name.startswith("standalone-"):
         return "", -1
-    group, _hyphen, ordinal = name.removeprefix(f"data-{workload_name('')}").rpartition("-")
+    group, _hyphen, ordinal = name.partition(f"-{workload_name('')}")[2].rpartition("-")
     return group, int(ordinal)

@@ -35,10 +35,8 @@ def _sync(store: Store, live: Manifest) -> None:
     With podManagementPolicy OrderedReady one pod at a time, and only while all before it are ready.
     """
     is_ordered = live["spec"]["podManagementPolicy"] == "OrderedReady"
-    for ordinal in range(live["spec"]["replicas"]):
-        is_done = _keep(store, live, ordinal)
-        if is_ordered and not is_done:
-            return
+    if not _keep_all(store, live, is_ordered):
+        return
     surplus = sorted(_surplus(store, live), key=lambda pod: -_ordinal(pod))
     for pod in surplus:
         _own_claims(store, live, pod, is_scaled_down=True)
@@ -49,6 +47,24 @@ def _sync(store: Store, live: Manifest) -> None:
             return
     if not surplus and live["spec"]["updateStrategy"]["type"] == "RollingUpdate":
         _update(store, live)
+
+
+def _keep_all(store: Store, live: Manifest, is_ordered: bool) -> bool:
+    """Create the missing pods; return whether the controller may go on."""
+    for ordinal in range(live["spec"]["replicas"]):
+        if _lacks_a_volume(_pod(store, live, ordinal), live):
+            # The controller creates the PVC, fails to update the pod, and goes no further.
+            _create_claims(store, live, ordinal)
+            return False
+        is_done = _keep(store, live, ordinal)
+        if is_ordered and not is_done:
+            return False
+    return True
+
+
+def _lacks_a_volume(pod: Manifest | None, live: Manifest) -> bool:
+    volumes = {each["name"] for each in (pod or {}).get("spec", {}).get("volumes") or ()}
+    return pod is not None and any(name not in volumes for name, _claim in _claims(live, 0))
 
 
 def _keep(store: Store, live: Manifest, ordinal: int) -> bool:

@@ -19,12 +19,12 @@ from pathlib import Path
 from testbed.control_plane import ControlPlane, control_plane
 from testbed.druid.druid import Druid
 
-from . import ingestions, operator, supervisors
+from . import ingestions, operator, rollouts, supervisors
 from .clusters import NAMESPACE, create, make_room, stock_playbook
 from .measure import Cost, Program, alternate, verdict
 
 USER = "druidops"
-PARTS = ("clusters", "scale", "supervisors", "ingestions", "operator")
+PARTS = ("clusters", "scale", "supervisors", "ingestions", "operator", "rollout")
 MANY = 100
 CRDS = [Path("config/crd/druids.yaml"), Path("config/crd/druidingestions.yaml")]
 EMPTY_PLAY = '[{"hosts": "localhost", "connection": "local", "gather_facts": false, "tasks": []}]'
@@ -70,6 +70,8 @@ def main() -> None:
         _ingestions(_cores()[-1], arguments.rounds)
     if arguments.part in ("all", "operator"):
         _operator(arguments.rounds, arguments.clusters)
+    if arguments.part in ("all", "rollout"):
+        _rollout()
 
 
 def _clusters(arguments: argparse.Namespace) -> None:
@@ -233,6 +235,13 @@ def _operator(rounds: int, clusters: int | None) -> None:
     with _started() as plane, tempfile.TemporaryDirectory() as scratch:
         make_room(plane)
         operator.compare(plane, Path(scratch), rounds, operator.MANY if clusters is None else clusters)
+
+
+def _rollout() -> None:
+    """Measure a rollout by the operator."""
+    with _started() as plane, tempfile.TemporaryDirectory() as scratch:
+        make_room(plane)
+        rollouts.measure(plane, Path(scratch))
 
 
 def _scale(core: Core, rounds: int, clusters: int) -> None:

@@ -101,6 +101,9 @@ def _carry_out(api: KubernetesApi, step: Step) -> StepResult:
 def _write(api: KubernetesApi, step: Step) -> Manifest | None:
     kind, name = step.key
     metadata = step.manifest["metadata"]
+    if step.restart is not None:
+        api.evict(metadata["namespace"], name, metadata["uid"])
+        return None
     if step.operation == "delete":
         if step.orphan is not None:
             delete_orphan(api, step, step.orphan)

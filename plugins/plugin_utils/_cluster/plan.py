@@ -55,6 +55,22 @@ class ExpandingVolume(NamedTuple):
     since: str
 
 
+class Restart(NamedTuple):
+    """A pod that is evicted because it must be replaced: it is the next one of this number of pods of a workload.
+
+    `cause` is why, and `budget` the PodDisruptionBudget that does not allow it now. `has_begun`: others of the workload
+    were replaced. `is_ready`: the others are ready, except those that the controller cannot create while a pod lacks a
+    volume. None: all pods must be available.
+    """
+
+    pods: int
+    workload: ObjectKey
+    cause: str
+    budget: ObjectKey | None = None
+    has_begun: bool = False
+    is_ready: bool | None = None
+
+
 @dataclass(frozen=True)
 class Step:
     """One write. `group` is the key of its group, None for shared objects.
@@ -66,6 +82,7 @@ class Step:
     that is not `live`. `releases` are the uids of the owners that the step separates from their PVCs, so that the PVCs
     are retained when one of the owners is deleted. `effects` is what controllers do because of it; a decision has them
     only in its result. `notice`: what it means for a PVC. `orphan`: the step marks, unmarks or deletes an orphaned PVC.
+    `restart`: the deletion is the eviction of a pod.
     """
 
     operation: Operation
@@ -81,6 +98,7 @@ class Step:
     effects: tuple[Effect, ...] = ()
     notice: Notice | None = None
     orphan: Orphan | None = None
+    restart: Restart | None = None
 
     @property
     def key(self) -> ObjectKey:
@@ -88,7 +106,8 @@ class Step:
 
     @property
     def title(self) -> str:
-        return f"{self.operation} {self.key}{' (destructive)' if self.is_destructive else ''}"
+        verb = "evict" if self.restart else self.operation
+        return f"{verb} {self.key}{' (destructive)' if self.is_destructive else ''}"
 
     @property
     def has_duplicate_keys(self) -> bool:
@@ -138,14 +157,27 @@ class Step:
 
     @property
     def restarts_pods(self) -> bool:
-        """True when the write changes the pod template of a running workload."""
+        """True when the write changes the template of running pods, their subdomain, or adds a claim template."""
         if self.key.kind not in WORKLOADS or self.live is None or self.after is None:
             return False
-        return bool(self.live["spec"]["template"] != self.after["spec"]["template"])
+        before, after = self.live["spec"], self.after["spec"]
+        subdomains = {each.get("serviceName") or "" for each in (before, after)}
+        return before["template"] != after["template"] or len(subdomains) > 1 or bool(self.added_claims)
+
+    @property
+    def added_claims(self) -> list[str]:
+        """The claim templates of a StatefulSet that it did not have before."""
+        before, after = (
+            [each["metadata"]["name"] for each in (live or {}).get("spec", {}).get("volumeClaimTemplates") or ()]
+            for live in (self.live, self.after)
+        )
+        return [name for name in after if name not in before]
 
     @property
     def restarted_pods(self) -> int:
-        """The number of running pods that the controller replaces because of the step, without those of a partition."""
+        """The number of running pods that are replaced because of the step, without those of a partition."""
+        if self.restart is not None:
+            return self.restart.pods
         if not self.restarts_pods or self.waits_for_deletion:
             return 0
         before, after = ((live or {})["spec"].get("replicas", 1) for live in (self.live, self.after))

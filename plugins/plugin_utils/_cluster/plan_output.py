@@ -42,7 +42,8 @@ def _consequences(plan: Plan) -> list[str]:
 
 def _line(step: Step) -> str:
     remark = f" ({step.notice.message})" if step.notice else _REMARKS.get(step.operation, "")
-    return f"{_VERBS.get(step.operation, step.operation)} {step.key}{remark}"
+    verb = "evict" if step.restart else _VERBS.get(step.operation, step.operation)
+    return f"{verb} {step.key}{remark}"
 
 
 def effect_lines(steps: Iterable[Step]) -> list[str]:
@@ -70,7 +71,8 @@ def restart_lines(steps: Iterable[Step]) -> list[str]:
 
 
 def _restart(step: Step, pods: int) -> str:
-    return f"group {step.group} ({step.key}), {pods} pod{'' if pods == 1 else 's'}"
+    workload = step.restart.workload if step.restart else step.key
+    return f"group {step.group} ({workload}), {pods} pod{'' if pods == 1 else 's'}"
 
 
 def _because(causes: Sequence[str] | None) -> str:

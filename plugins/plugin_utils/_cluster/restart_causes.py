@@ -19,24 +19,31 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pre
 
 _HASH = f"[{names.CONFIGURATION_HASH_VARIABLE}].value"
 _TEMPLATE = "spec.template."
+# The first Service of the group.
+_SUBDOMAIN = "spec.serviceName"
 
 
 def restart_causes(steps: Iterable[Step]) -> Mapping[ObjectKey, tuple[str, ...]]:
     """Return the causes for each workload whose pods restart."""
     written = tuple(steps)
-    return {step.key: tuple(_causes(step, written)) for step in written if step.restarts_pods}
+    evicted = {step.key: (step.restart.cause,) for step in written if step.restart is not None}
+    return evicted | {step.key: tuple(_causes(step, written)) for step in written if step.restarts_pods}
 
 
 def _causes(step: Step, written: Sequence[Step]) -> Iterator[str]:
     live, after = step.live or {}, step.after or {}
     yield from _changed_files(step, [configuration_hash_of(each) or "" for each in (live, after)], written)
     for path, old, new in changed_fields(live, after):
-        if path.startswith(_TEMPLATE) and not path.endswith(_HASH):
+        if path == _SUBDOMAIN or (path.startswith(_TEMPLATE) and not path.endswith(_HASH)):
             yield f"{_short(path, step.key.name)}: {old} -> {new}"
+    if step.added_claims:
+        yield f"volumeClaimTemplates: {', '.join(step.added_claims)}"
 
 
 def _short(path: str, main_container: str) -> str:
     """Return a path in the pod template; in the main container, the field alone."""
+    if path == _SUBDOMAIN:
+        return "subdomain"
     return path.removeprefix(_TEMPLATE).removeprefix(f"spec.containers[{main_container}].")
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import outdated_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import GroupState
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import replicas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
@@ -108,7 +109,7 @@ def current_rollout(
     if found is None:
         return None
     group, workload = found
-    return _since(_rollout(group, workload, tuple(pending.restarts), timestamp(now)), before)
+    return _since(_rollout(group, workload, observed, tuple(pending.restarts), timestamp(now)), before)
 
 
 def _rolling(
@@ -121,19 +122,27 @@ def _rolling(
     """Yield the groups that are in a rollout: with pods of an old revision, or that block the restart of others."""
     for group, state in zip(cluster.groups, states, strict=True):
         workload = observed.workload(group)
-        if workload is None or state.is_complete or not replicas(workload):
+        if workload is None or not replicas(workload):
             continue
-        is_rolling = not state.is_updated or group.key in (*pending.started, before.get("group"))
-        if is_rolling or pending.restarts:
+        is_current = group.key in (*pending.started, before.get("group"))
+        if state.is_complete and not (is_current and _is_evicting(group, observed, pending)):
+            continue
+        if is_current or not state.is_updated or pending.restarts:
             yield group, workload
 
 
-def _rollout(group: Group, workload: Manifest, pending: tuple[str, ...], now: str) -> Rollout:
+def _is_evicting(group: Group, observed: Observed, pending: Pending) -> bool:
+    """True if a pod of the group has just been evicted, or is about to be: its workload does not show that."""
+    return group.key in pending.started or bool(outdated_pods(group, observed))
+
+
+def _rollout(group: Group, workload: Manifest, observed: Observed, pending: tuple[str, ...], now: str) -> Rollout:
     status = workload.get("status") or {}
     is_observed = status.get("observedGeneration", 0) >= workload["metadata"]["generation"]
+    outdated = len(outdated_pods(group, observed))
     return Rollout(
         group.key,
-        status.get("updatedReplicas", 0) if is_observed else 0,
+        min(status.get("updatedReplicas", 0), max(0, replicas(workload) - outdated)) if is_observed else 0,
         status.get("readyReplicas", 0),
         replicas(workload),
         workload["metadata"]["generation"],

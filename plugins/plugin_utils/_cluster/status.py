@@ -82,7 +82,7 @@ def status(
     stall = stalled(cluster, rollout, as_they_are, now)
     conditions = with_transition_times(
         [
-            _ready(cluster, states, findings, pending),
+            _ready(cluster, states, findings, pending, rollout),
             _progressing(changing, findings, rollout, pending),
             _degraded(states, findings, stall),
             _paused(findings),
@@ -133,7 +133,13 @@ def _problems(findings: Iterable[Finding]) -> list[Finding]:
     return [finding for finding in findings if finding.is_problem]
 
 
-def _ready(cluster: Cluster, states: Sequence[GroupState], findings: Sequence[Finding], pending: Pending) -> Condition:
+def _ready(
+    cluster: Cluster,
+    states: Sequence[GroupState],
+    findings: Sequence[Finding],
+    pending: Pending,
+    rollout: Rollout | None,
+) -> Condition:
     if problems := _problems(findings):
         return condition("Ready", False, problems[0].reason, joined_messages(problems))
     deleting = first_finding(findings, reasons.DELETING)
@@ -147,6 +153,9 @@ def _ready(cluster: Cluster, states: Sequence[GroupState], findings: Sequence[Fi
         return condition("Ready", False, unfinished.reason, unfinished.message)
     if pending.restarts or pending.removals:
         return condition("Ready", False, reasons.ROLLING_OUT, f"{pending} when all pods are available.")
+    if rollout is not None and rollout.group in pending.started:
+        # A pod was evicted, which the status of its workload does not show yet.
+        return condition("Ready", False, reasons.ROLLING_OUT, str(rollout))
     if cluster.groups and all(group.stopped for group in cluster.groups):
         return condition("Ready", False, reasons.STOPPED, "The cluster is stopped (spec.stopped): it has no pods.")
     pods = sum(state.desired for state in states)

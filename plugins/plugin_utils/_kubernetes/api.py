@@ -161,6 +161,21 @@ class KubernetesApi:
             if not error.is_missing_object:
                 raise
 
+    def evict(self, namespace: str, name: str, uid: str) -> None:
+        """Delete the pod with that uid if its disruption budgets allow it; nothing if it is deleted already."""
+        body = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": name, "namespace": namespace},
+            "deleteOptions": {"preconditions": {"uid": uid}},
+        }
+        try:
+            self._request("POST", "Pod", namespace, name, body=body, subresource="eviction")
+        except ApiError as error:
+            if not error.is_missing_object:
+                status, document = error.status, error.document
+                raise ApiError(error.verb, error.resource, "Eviction", namespace, name, status, document) from None
+
     def _write(
         self,
         method: str,
@@ -187,7 +202,8 @@ class KubernetesApi:
         subresource: str = "",
         accept: str = JSON,
     ) -> Manifest:
-        path = _path(kind, namespace, None if method == "POST" else name) + (f"/{subresource}" if subresource else "")
+        is_created = method == "POST" and not subresource
+        path = _path(kind, namespace, None if is_created else name) + (f"/{subresource}" if subresource else "")
         url = self.server + path + (f"?{urlencode(query)}" if query else "")
         call = Call(method, kind, namespace, name, accept)
         answer = self._send(call, url, None if body is None else to_json(body), content_type)

@@ -52,9 +52,10 @@ class Change(NamedTuple):
 
 HEADLESS = {"type": "ClusterIP", "clusterIP": "None"}
 CHANGES = {
-    "service name": Change({"services": [{"metadata": {"name": "%s-other"}, "spec": HEADLESS}]}),
+    "service name": Change(
+        {"services": [{"metadata": {"name": "%s-other"}, "spec": HEADLESS}], "updateStrategy": {"type": "OnDelete"}}
+    ),
     "pod management": Change({"podManagementPolicy": "OrderedReady"}),
-    "claim template added": Change({"volumeClaimTemplates": [claim_template(), claim_template("more")]}),
     "claim template changed": Change(
         {"volumeClaimTemplates": [{**claim_template(), "metadata": {"name": "data", "labels": {"a": "b"}}}]}
     ),

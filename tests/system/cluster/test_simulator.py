@@ -231,13 +231,16 @@ def test_rolling_update(both: Both, management: str) -> None:
     changed(both, now, partition=0)
 
 
-def test_replaced_service_stays_until_the_pods_are_recreated(both: Both) -> None:
+def test_replaced_service_stays_until_the_pods_are_evicted(both: Both) -> None:
     now = created(both, cluster())
-    now = changed(both, now, service="%s-b")
-    assert {each["metadata"]["name"] for each in both.live.list("Service")} == {BROKERS, f"{BROKERS}-b"}
-    both.specify(replace(now, image=NEW_IMAGE))
-    both.converge()
+    changed(both, now, service="%s-b")
     assert [each["metadata"]["name"] for each in both.live.list("Service")] == [f"{BROKERS}-b"]
+
+
+def test_pods_without_the_volume_of_a_new_claim_template_are_evicted(both: Both) -> None:
+    now = created(both, cluster())
+    changed(both, now, has_more_claims=True)
+    assert len(both.live.list("PersistentVolumeClaim")) == 2 * len(both.live.list("Pod"))
 
 
 def test_resource_whose_orphans_are_pruned_keeps_its_pvcs(both: Both) -> None:

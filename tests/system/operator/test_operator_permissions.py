@@ -34,6 +34,7 @@ def test_each_permission_is_required_and_none_is_missing(
 
     edit_twice(live)
     grow(live)
+    specify_another_first_service(live)
     leave_pods_behind(live)
     started.wait_until_settled(full_cluster.NAME)
     remove_groups(live, NAME)
@@ -76,6 +77,14 @@ def grow(live: NamespaceClient) -> None:
     live.merge("Druid", full_cluster.NAME, {"spec": {"scalePvcSts": True, "nodes": groups}})
     name = f"data-{full_cluster.STATEFUL}-0"
     eventually(lambda: live.get("PersistentVolumeClaim", name)["spec"]["resources"]["requests"]["storage"] == "2Gi")
+
+
+def specify_another_first_service(live: NamespaceClient) -> None:
+    """Its pod is evicted, since it has the other one as its subdomain."""
+    services = [{"metadata": {"name": "%s-b"}, "spec": {"type": "ClusterIP", "clusterIP": "None"}}]
+    live.merge("Druid", full_cluster.NAME, {"spec": {"nodes": {"historicals": {"services": services}}}})
+    pod = ("Pod", f"{full_cluster.STATEFUL}-0")
+    eventually(lambda: (live.find(*pod) or {}).get("spec", {}).get("subdomain") == f"{full_cluster.STATEFUL}-b")
 
 
 def ingest(live: NamespaceClient) -> None:

@@ -14,6 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan_output import lines
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
+from ansible_collections.druidops.druid.tests.simulator.pods import is_ready
 from ansible_collections.druidops.druid.tests.simulator.specification import NAMESPACE, workload_name
 from ansible_collections.druidops.druid.tests.simulator.store import Manifest, matches
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import Converge, Event, Run
@@ -52,10 +53,12 @@ class Observer:
             self.converge()
             return
         claims, status, workloads = self._claims_before(), self._status(), self._workloads()
+        pods = self._ready_pods()
+        self._evicted_groups({})
         action.act(self.subject)
         self._no_claim_is_lost(claims, str(action))
         if isinstance(action, Run):
-            self._one_group_restarts(workloads)
+            self._one_group_restarts(workloads, pods)
         self._status_is_not_older(status)
 
     def converge(self) -> None:
@@ -63,10 +66,10 @@ class Observer:
         world = self.subject.world
         world.broken_images, world.server.admit = set(), type(world.server).admit
         for _time in range(_MAX_RECONCILES):
-            claims, workloads = self._claims_before(), self._workloads()
+            claims, workloads, pods = self._claims_before(), self._workloads(), self._ready_pods()
             version = world.store.version
             report = self.subject.run(self.by)
-            self._one_group_restarts(workloads)
+            self._one_group_restarts(workloads, pods)
             self._specified_pods_are_addressable()
             world.settle()
             self._no_claim_is_lost(claims, "a reconcile")
@@ -121,18 +124,33 @@ class Observer:
         found = [each for kind in WORKLOADS for each in self.subject.world.store.of_kind(kind)]
         return {each["metadata"]["name"]: each for each in found if each["spec"]["replicas"]}
 
-    def _one_group_restarts(self, before: dict[str, Manifest]) -> None:
+    def _ready_pods(self) -> dict[str, Manifest]:
+        """Return the ready pods by uid."""
+        return {each["metadata"]["uid"]: each for each in self.subject.world.store.of_kind("Pod") if is_ready(each)}
+
+    def _one_group_restarts(self, before: dict[str, Manifest], pods: dict[str, Manifest]) -> None:
         """Of the groups with ready pods, a reconcile restarts one; and none while pods of another one are not ready."""
         cluster = self.subject.cluster
+        evicted = self._evicted_groups(pods)
+        assert len(evicted) == len({*evicted}), f"several pods of {evicted} are evicted at once"
         if cluster is None or not cluster.rolls:
             return
         after = self._workloads()
         restarted = {name for name, live in before.items() if name in after and _restarts(live, after[name])}
         working = {name for name in restarted if before[name]["status"].get("readyReplicas")}
+        working |= {*evicted}
         assert len(working) <= 1, f"{sorted(working)} restart at the same time"
         specified = {workload_name(key) for key in cluster.groups}
-        unready = {name for name, live in before.items() if name in specified and not _is_complete(live)}
+        unready = {name for name in before if name in specified and not _is_complete(before[name], pods.values())}
+        assert not (evicted and unready), f"pods of {evicted} are evicted while {sorted(unready)} is not ready"
         assert not unready or working <= unready, f"{sorted(working)} restarts while {sorted(unready)} is not ready"
+
+    def _evicted_groups(self, pods: dict[str, Manifest]) -> list[str]:
+        """Return the group of each of the pods that was evicted since the last call."""
+        evicted = self.subject.world.server.evicted
+        found = [pod["metadata"]["labels"][names.GROUP_LABEL] for uid, pod in pods.items() if uid in evicted]
+        evicted.clear()
+        return found
 
     def _no_claim_is_lost(self, before: dict[str, str], cause: str) -> None:
         lost = [name for name, uid in before.items() if self.claims().get(name) != uid]
@@ -235,8 +253,12 @@ def _restarts(before: Manifest, after: Manifest) -> bool:
     return is_changed and min(before["spec"]["replicas"], after["spec"]["replicas"]) > partition
 
 
-def _is_complete(live: Manifest) -> bool:
+def _is_complete(live: Manifest, pods: Iterable[Manifest]) -> bool:
+    """True if its status shows that, and its pods are there."""
     status, replicas = live["status"], live["spec"]["replicas"]
+    own = [pod for pod in pods if pod["metadata"]["labels"].get(names.GROUP_LABEL) == live["metadata"]["name"]]
+    if len(own) < replicas:
+        return False
     return bool(status["observedGeneration"] == live["metadata"]["generation"] and status["readyReplicas"] == replicas)
 
 

@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.druidops.druid.tests.simulator.specification import NEW_IMAGE, Cluster, Group
+from ansible_collections.druidops.druid.tests.simulator.specification import NEW_IMAGE, OLD_IMAGE, Cluster, Group
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
+    Break,
     Controllers,
     Converge,
     Create,
@@ -87,6 +88,39 @@ HISTORIES: dict[str, tuple[Cluster, list[Event]]] = {
     "another name of the first Service": (
         Cluster(),
         [Edit("service", "%s-b", "brokers"), Converge(), Edit("image", NEW_IMAGE), Converge()],
+    ),
+    "another claim template, and other names": (
+        Cluster(rolls=True),
+        [
+            Edit("has_more_claims", True, "brokers"),
+            Edit("service", "%s-b", "historicals"),
+            Edit("image", NEW_IMAGE),
+            *(each for _time in range(4) for each in (Run(), Controllers(3))),
+            Edit("service", "%s-b", "brokers"),
+            Converge(),
+        ],
+    ),
+    "another claim template, one by one": (
+        Cluster({"brokers": Group(management="OrderedReady", replicas=3)}, rolls=True),
+        [
+            Edit("has_more_claims", True, "brokers"),
+            *(each for _time in range(4) for each in (Run(), Controllers(2))),
+            Break(OLD_IMAGE),
+            *(each for _time in range(4) for each in (Run(), Controllers(2))),
+            Break(),
+            Converge(),
+        ],
+    ),
+    "another claim template, and a partition meanwhile": (
+        Cluster({"brokers": Group(replicas=3)}),
+        [
+            Edit("has_more_claims", True, "brokers"),
+            *(each for _time in range(3) for each in (Run(), Controllers(2))),
+            Edit("partition", 2, "brokers"),
+            *(each for _time in range(3) for each in (Run(), Controllers(2))),
+            Edit("partition", 0, "brokers"),
+            Converge(),
+        ],
     ),
     "another name of the first Service, while no pod runs": (
         Cluster(),

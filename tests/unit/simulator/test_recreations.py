@@ -32,7 +32,7 @@ FAULTS: tuple[Fault, ...] = ("killed before", "killed after", "500")
 
 
 def scaled(replicas: int | None, by: By) -> Observer:
-    """Return a cluster whose group a foreign autoscaler has scaled to 4, and whose first Service is changed then."""
+    """Return a cluster whose group a foreign autoscaler has scaled to 4, and has another podManagementPolicy then."""
     observer = Observer(by)
     for action in (
         Create(Cluster({GROUP: Group(replicas=replicas, when_scaled="Delete")})),
@@ -40,7 +40,7 @@ def scaled(replicas: int | None, by: By) -> Observer:
         ForeignAutoscaler(GROUP, (1, 6)),
         Load(GROUP, 4),
         Converge(),
-        Edit("service", "%s-b", GROUP),
+        Edit("management", "OrderedReady", GROUP),
     ):
         observer.act(action)
     assert size(observer.subject) == 4
@@ -94,12 +94,12 @@ def test_a_number_that_an_autoscaler_sets_during_the_recreation_is_kept(by: By) 
             assert size(observer.subject) == 5
 
 
-RECREATION, DELETION = Edit("service", "%s-c", GROUP), ForeignAutoscaler(GROUP, None)
+RECREATION, DELETION = Edit("management", "Parallel", GROUP), ForeignAutoscaler(GROUP, None)
 
 
 @pytest.mark.parametrize(
     "events",
-    [(DELETION, RECREATION), (RECREATION, DELETION), (DELETION, RECREATION, Edit("service", "%s-d", GROUP))],
+    [(DELETION, RECREATION), (RECREATION, DELETION), (DELETION, RECREATION, Edit("management", "OrderedReady", GROUP))],
     ids=["deleted first", "recreated first", "recreated twice"],
 )
 @pytest.mark.parametrize("by", ["operator", "playbook"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.added_claims import added_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import (
     changed_objects,
     unlisted_objects,
@@ -18,6 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cla
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.collisions import name_collisions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.deferred_removals import deferred_removals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft, Policy
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import evictions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.failing_pods import failing_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_operator_conflict import (
     go_operator_conflict,
@@ -115,6 +117,8 @@ POLICIES: tuple[Policy, ...] = (
     not_expandable,
     # A recreated workload would not adopt its running pods.
     orphaned_pods,
+    # A pod cannot get another volume.
+    added_claims,
     # The names of running pods would no longer resolve.
     headless_services,
     # A group takes a Service that resolves the names of another group's pods.
@@ -166,7 +170,9 @@ def _candidates(inputs: Inputs) -> Draft:
     desired = with_deferred_sizes(inputs)
     changed = confirmed(changed_objects(inputs.cluster, desired, inputs.live), inputs.verdicts)
     # PVCs are patched before their StatefulSet is recreated.
-    writes = (*pvc_updates(inputs), *changed, *released_claims(inputs), *failing_pods(inputs))
+    failing = failing_pods(inputs)
+    evicted = evictions(inputs, (*changed, *failing))
+    writes = (*pvc_updates(inputs), *changed, *released_claims(inputs), *failing, *evicted)
     live = inputs.live_and_all_claims
     removals = (*removed_objects(inputs.cluster, inputs.desired, live), *orphaned_claims(inputs))
     return Draft(inputs, in_order(writes, removals))

@@ -4,6 +4,8 @@
 
 """Failing pods that block the update of a StatefulSet: with OrderedReady, the controller waits until they are ready.
 
+So it does, whatever the policy, while pods do not have the volume of a claim template.
+
 A pod of the current revision is never deleted, so each pod is deleted at most once per revision; and only after the
 kubelet has tried several times.
 """
@@ -12,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import is_stuck
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import is_failing
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import ordinal_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
@@ -34,7 +37,7 @@ def failing_pods(inputs: Inputs) -> tuple[Step, ...]:
 
 def _blocking(group: Group, observed: Observed) -> Iterator[Manifest]:
     workload = observed.workload(group)
-    if workload is None or not _waits(workload):
+    if workload is None or not (_is_ordered(workload) or is_stuck(group, observed)) or not _waits(workload):
         return
     name, revision = workload["metadata"]["name"], workload["status"]["updateRevision"]
     first = ((workload["spec"].get("updateStrategy") or {}).get("rollingUpdate") or {}).get("partition") or 0
@@ -45,14 +48,14 @@ def _blocking(group: Group, observed: Observed) -> Iterator[Manifest]:
             yield pod
 
 
+def _is_ordered(workload: Manifest) -> bool:
+    """True if the controller updates the pods one by one."""
+    return bool(workload["spec"].get("podManagementPolicy", "OrderedReady") == "OrderedReady")
+
+
 def _waits(workload: Manifest) -> bool:
-    """True if the controller updates the pods one by one, has observed the current spec, and is not done."""
+    """True if the controller updates the pods, and has observed the current spec."""
     spec, status = workload["spec"], workload.get("status") or {}
-    is_ordered = spec.get("podManagementPolicy", "OrderedReady") == "OrderedReady"
     rolls = (spec.get("updateStrategy") or {}).get("type", "RollingUpdate") == "RollingUpdate"
     is_observed = status.get("observedGeneration", 0) >= workload["metadata"]["generation"]
-    return is_ordered and rolls and is_observed and bool(status.get("updateRevision")) and _is_old(status)
-
-
-def _is_old(status: Manifest) -> bool:
-    return bool(status.get("currentRevision") != status["updateRevision"])
+    return rolls and is_observed and bool(status.get("updateRevision"))

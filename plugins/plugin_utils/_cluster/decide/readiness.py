@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import ordinal_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
@@ -94,7 +95,9 @@ def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as
     status = workload.get("status") or {}
     ready = status.get("readyReplicas", 0)
     is_available = not workload["spec"].get("minReadySeconds") or status.get("availableReplicas", 0) >= desired
-    settled = _is_settled(workload, desired)
+    is_available = is_available and _has_pods(workload, own)
+    is_updated = _is_updated(workload, own)
+    settled = _is_settled(workload, desired, is_updated)
     return GroupState(
         group.key,
         desired,
@@ -103,31 +106,48 @@ def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as
         failures,
         unschedulable,
         is_available,
-        _is_updated(workload),
+        is_updated,
         next(map(_unready, filter(_is_unready, own)), ""),
     )
 
 
-def _is_settled(workload: Manifest, desired: int) -> bool:
+def _is_settled(workload: Manifest, desired: int, is_updated: bool) -> bool:
     """True when the controller observed the latest generation and all pods are up to date."""
     status = workload.get("status") or {}
     is_observed = status.get("observedGeneration", 0) >= workload["metadata"]["generation"]
-    return (
-        is_observed
-        and workload["spec"].get("replicas", 1) == desired == status.get("replicas", 0)
-        and _is_updated(workload)
-    )
+    return is_observed and workload["spec"].get("replicas", 1) == desired == status.get("replicas", 0) and is_updated
 
 
-def _is_updated(workload: Manifest) -> bool:
+def _is_updated(workload: Manifest, pods: Iterable[Manifest]) -> bool:
     status, strategy = workload.get("status") or {}, workload["spec"].get("updateStrategy") or {}
     if workload["kind"] == "Deployment":
         return bool(status.get("updatedReplicas", 0) == status.get("replicas", 0))
     # Pods that stay at the old revision as the user requested count as up to date.
-    if strategy.get("type") == "OnDelete" or status.get("currentRevision") == status.get("updateRevision"):
+    if strategy.get("type") == "OnDelete":
         return True
     partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
+    if status.get("currentRevision") == status.get("updateRevision"):
+        return not any(_is_old(pod, workload, partition) for pod in pods)
     return bool(partition and status.get("updatedReplicas", 0) >= workload["spec"].get("replicas", 1) - partition)
+
+
+def _is_old(pod: Manifest, workload: Manifest, partition: int) -> bool:
+    """True for a pod that its recreated StatefulSet has yet to replace: the first revision is the current one."""
+    ordinal = ordinal_of(pod, workload["metadata"]["name"])
+    if ordinal is None or not partition <= ordinal < workload["spec"].get("replicas", 1) or is_terminating(pod):
+        return False
+    revision = (pod["metadata"].get("labels") or {}).get("controller-revision-hash")
+    return revision is not None and revision != (workload.get("status") or {}).get("updateRevision", revision)
+
+
+def _has_pods(workload: Manifest, pods: Iterable[Manifest]) -> bool:
+    """True unless a pod of a StatefulSet was deleted, which the status of the StatefulSet may not show yet."""
+    if workload["kind"] != "StatefulSet":
+        return True
+    first = (workload["spec"].get("ordinals") or {}).get("start", 0)
+    ordinals = range(first, first + workload["spec"].get("replicas", 1))
+    found = {ordinal_of(pod, workload["metadata"]["name"]) for pod in pods if not _is_unready(pod)}
+    return found.issuperset(ordinals)
 
 
 def _is_of(pod: Manifest, group: Group) -> bool:
@@ -140,7 +160,7 @@ def _name(pod: Manifest) -> str:
 
 
 def _is_unready(pod: Manifest) -> bool:
-    return not is_ready((pod.get("status") or {}).get("conditions") or ())
+    return is_terminating(pod) or not is_ready((pod.get("status") or {}).get("conditions") or ())
 
 
 def _unready(pod: Manifest) -> str:

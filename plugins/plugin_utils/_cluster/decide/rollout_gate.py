@@ -6,6 +6,9 @@
 
 Only what restarts pods waits, with the ConfigMap and the Services that belong to the new pods. Everything else of a
 group is written: missing objects, replicas, metadata, PodDisruptionBudget, HorizontalPodAutoscaler, Ingress and PVCs.
+
+A controller replaces the pods of a changed template one by one. A pod that has to be evicted waits until all pods are
+available, whichever group they belong to, and for its PodDisruptionBudget, which does not block other groups.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import exhausted_budgets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.live_template import without_restart
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pending_removals import (
     pending_removals,
@@ -46,39 +50,51 @@ def gate(steps: Sequence[Step], inputs: Inputs) -> Gated:
     states = {state.key: state for state in group_states(inputs.cluster, inputs.live, as_it_is=True)}
     created = {step.group for step in steps if step.operation == "create" and step.key.kind in WORKLOADS}
     rolls = bool(inputs.cluster.spec.get("rollingDeploy"))
-    allowed = _allowed(order.groups, restarts, states, created) if rolls else restarts.keys()
+    possible = {key: step for key, step in restarts.items() if step.restart is None or step.restart.budget is None}
+    allowed = _allowed(order.groups, possible, states, created) if rolls else possible.keys()
+    allowed = {key for key in allowed if _is_due(possible[key], states[key])}
     held = frozenset(step.key for step in steps if _is_held(step, restarts.keys() - allowed))
-    removals = pending_removals(steps, inputs.cluster, states, created, bool(restarts))
+    removals = pending_removals(steps, inputs.cluster, states, created, bool(possible))
     position = {key: number for number, key in enumerate(order.groups)}
     later = [step for step in steps if step.key in held | removals]
     return Gated(
         tuple(_now(steps, held, removals)),
         tuple(sorted(later, key=lambda step: position.get(step.group or "", len(position)))),
-        order.warnings if rolls and len(restarts) > 1 else (),
+        (*(order.warnings if rolls and len(restarts) > 1 else ()), *exhausted_budgets(restarts.values(), inputs.live)),
     )
 
 
 def _allowed(
     order: Sequence[str],
-    restarts: Collection[str],
+    restarts: Mapping[str, Step],
     states: Mapping[str, GroupState],
     created: Collection[str | None],
 ) -> Collection[str]:
     """Return the groups that may restart now; `created` are those whose workload is missing.
 
-    While all groups are available, that is the first one in order. Otherwise only a group that is not: a change in the
-    middle of its own rollout, or a repair.
+    While all groups are available, that is the one whose pods are being evicted, or the first one in order. Otherwise
+    only a group that is not: a change in the middle of its own rollout, or a repair.
     """
     unavailable = [key for key in order if not states[key].is_complete or key in created]
     if not unavailable:
-        return [key for key in order if key in restarts][:1]
+        waiting = [key for key in order if key in restarts]
+        return [*(key for key in waiting if (found := restarts[key].restart) and found.has_begun), *waiting][:1]
     broken = {key for key in unavailable if states[key].is_broken}
     current = next((key for key in unavailable if key not in broken), None)
     return {key for key in restarts if key in broken or key == current}
 
 
+def _is_due(step: Step, state: GroupState) -> bool:
+    """True unless a pod would be evicted while another one of its group is not available or is being replaced."""
+    if step.restart is None:
+        return True
+    return state.is_complete if step.restart.is_ready is None else step.restart.is_ready
+
+
 def _is_held(step: Step, held: Collection[str]) -> bool:
     """True for a step that belongs to the restart of a group that waits."""
+    if step.restart is not None:
+        return step.group in held
     return step.group in held and step.operation in ("update", "recreate") and step.key.kind in _OF_NEW_PODS
 
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import changed_objects
@@ -51,14 +52,30 @@ def available(live: Manifest) -> Manifest:
 def observed(which: Cluster, **status: Any) -> Observed:
     """Return the live state of a cluster whose pods are available; `status` has further fields by group."""
     live = [stored(manifest) for manifest in render(which).objects]
+    pods = [each for workload in live if workload["kind"] == "StatefulSet" for each in ready_pods(workload)]
     found = [available(each) if each["kind"] in ("StatefulSet", "Deployment") else each for each in live]
     changed = {f"druid-c-{key}": fields for key, fields in status.items()}
-    return Observed().with_objects(
-        {**each, "status": {**each["status"], **changed[each["metadata"]["name"]]}}
-        if each["metadata"]["name"] in changed and "status" in each
-        else each
-        for each in found
+    return (
+        Observed()
+        .with_objects(pods)
+        .with_objects(
+            {**each, "status": {**each["status"], **changed[each["metadata"]["name"]]}}
+            if each["metadata"]["name"] in changed and "status" in each
+            else each
+            for each in found
+        )
     )
+
+
+def ready_pods(workload: Manifest) -> list[Manifest]:
+    """Return the pods of a StatefulSet, all ready."""
+    group = workload["metadata"]["name"].removeprefix("druid-c-")
+    ready = [{"type": "Ready", "status": "True"}]
+    spec = {"subdomain": workload["spec"]["serviceName"]}
+    return [
+        {"apiVersion": "v1", **pod(group, ordinal, conditions=ready), "spec": spec}
+        for ordinal in range(workload["spec"].get("replicas", 1))
+    ]
 
 
 def pod(group: str, ordinal: int = 0, revision: str = "a", waiting: str = "", **status: Any) -> Manifest:
@@ -80,3 +97,8 @@ def steps(which: Cluster, live: Observed) -> tuple[Step, ...]:
 def restarted(plan: Plan) -> list[str]:
     """Return the groups that a plan restarts now."""
     return [step.group or "" for step in plan.steps if step.restarted_pods]
+
+
+def predicted(step: Step) -> Step:
+    """Return a recreation with the result of its dry run."""
+    return replace(step, after={**(step.live or {}), "spec": {**(step.live or {})["spec"], **step.manifest["spec"]}})

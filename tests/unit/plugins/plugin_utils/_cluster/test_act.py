@@ -15,7 +15,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import confirmed, rejections
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Operation, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Operation, Restart, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS
@@ -249,6 +250,17 @@ def test_object_is_recreated_after_the_quota_is_updated(server: Server, api: Kub
     [result] = act(api, [recreated()])
     assert result.is_done
     assert [request.method for request in server.requests] == ["DELETE", "GET", "PATCH", "PATCH", "PATCH"]
+
+
+def test_pod_that_must_be_replaced_is_evicted(server: Server, api: KubernetesApi) -> None:
+    metadata = {"name": "a-1", "namespace": "ns", "uid": "u-1"}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {}}
+    server.responses = [OK]
+    [result] = act(api, [Step("delete", pod, "a", pod, restart=Restart(2, ObjectKey("StatefulSet", "a"), ""))])
+    assert (result.is_done, result.live) == (True, None)
+    assert [(request.method, request.path) for request in server.requests] == [
+        ("POST", "/api/v1/namespaces/ns/pods/a-1/eviction")
+    ]
 
 
 def dry_run_of(api: KubernetesApi, steps: list[Step]) -> tuple[tuple[Step, ...], tuple[Finding, ...]]:

@@ -255,6 +255,30 @@ def test_unknown_kind_is_an_error(server: Server, api: KubernetesApi, response: 
     assert caught.value.is_missing_kind
 
 
+class TestEvict:
+    def test_uid_is_a_precondition(self, server: Server, api: KubernetesApi) -> None:
+        api.evict("ns", "n-1", "u-1")
+        [request] = server.requests
+        assert (request.method, request.path) == ("POST", "/api/v1/namespaces/ns/pods/n-1/eviction")
+        assert request.document == {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": "n-1", "namespace": "ns"},
+            "deleteOptions": {"preconditions": {"uid": "u-1"}},
+        }
+
+    def test_deleted_pod_is_not_an_error(self, server: Server, api: KubernetesApi) -> None:
+        server.responses = [missing()]
+        api.evict("ns", "n", "u-1")
+        assert len(server.requests) == 1
+
+    def test_message(self, server: Server, api: KubernetesApi) -> None:
+        server.responses = [Response(403, {"message": "no"})]
+        with pytest.raises(ApiError, match=r"Cannot create Eviction n in namespace ns: 403 no") as caught:
+            api.evict("ns", "n", "u-1")
+        assert "the verb create on pods/eviction" in str(caught.value)
+
+
 class TestDelete:
     def test_uid_is_a_precondition(self, server: Server, api: KubernetesApi) -> None:
         api.delete("ConfigMap", "ns", "n", "u-1", "Orphan")

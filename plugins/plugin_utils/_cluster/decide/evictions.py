@@ -1,0 +1,144 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Pods that the controller of their StatefulSet never replaces: they are evicted, one at a time.
+
+A pod gets its subdomain and its volumes when it is created. A changed serviceName is not a new revision. And while a
+pod does not have the volume of a claim template, the controller fails to update that pod, and replaces none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import (
+    ordinal_of,
+    replicas,
+    template_names,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Restart, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
+    WORKLOADS,
+    Manifest,
+    is_terminating,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
+
+_READY = ("Ready", "True")
+
+
+def evictions(inputs: Inputs, others: Iterable[Step]) -> tuple[Step, ...]:
+    """Return the eviction of the next pod of each group, unless one of the other steps replaces its pods."""
+    replaced = {step.group for step in others if _replaces_pods(step)}
+    groups = (group for group in inputs.cluster.groups if group.key not in replaced)
+    found = ((group, outdated_pods(group, inputs.live)) for group in groups)
+    return tuple(_eviction(group, pods, inputs.live, inputs.now) for group, pods in found if pods)
+
+
+def outdated_pods(group: Group, observed: Observed) -> list[Manifest]:
+    """Return the pods that the controller never replaces, in the order of their eviction.
+
+    It creates a pod only if those before it have their volumes: of those without, the lowest ordinal is the first one.
+    """
+    workload = observed.workload(group)
+    pods = [*_replaceable(group, observed)]
+    if workload is None or not pods:
+        return []
+    unmatched = [pod for pod in reversed(pods) if missing_volumes(pod, workload)]
+    name = workload["spec"].get("serviceName") or ""
+    return [*unmatched, *(pod for pod in pods if subdomain(pod) != name and pod not in unmatched)]
+
+
+def is_stuck(group: Group, observed: Observed) -> bool:
+    """True if the controller replaces no pod, since one does not have the volume of a claim template."""
+    pods, workload = outdated_pods(group, observed), observed.workload(group)
+    return workload is not None and bool(pods and missing_volumes(pods[0], workload))
+
+
+def missing_volumes(pod: Manifest, stateful_set: Manifest) -> list[str]:
+    """Return the claim templates for which the pod has no volume."""
+    volumes = (pod.get("spec") or {}).get("volumes") or ()
+    found = {each["name"] for each in volumes if each.get("persistentVolumeClaim")}
+    return [name for name in template_names(stateful_set) if name not in found]
+
+
+def subdomain(pod: Manifest) -> str:
+    """Return the name of the Service that the name of the pod in DNS belongs to."""
+    found: str = (pod.get("spec") or {}).get("subdomain") or ""
+    return found
+
+
+def exhausted_budgets(steps: Iterable[Step], observed: Observed) -> Iterator[str]:
+    """Yield a warning for each eviction that a PodDisruptionBudget never allows, although all pods are healthy."""
+    for step in steps:
+        if step.restart is not None and step.restart.budget is not None:
+            status = observed.objects[step.restart.budget]["status"]
+            if status.get("currentHealthy", 0) >= status.get("expectedPods", 0):
+                yield (
+                    f"{step.restart.budget} does not allow the eviction of any pod, so {step.restart.pods} of group "
+                    f"{step.group} stay as they are ({step.restart.cause}): they restart when it allows it, or when "
+                    "they are deleted"
+                )
+
+
+def _replaceable(group: Group, observed: Observed) -> Iterator[Manifest]:
+    """Yield the pods of a StatefulSet but those that stay as its update strategy requests, and terminating ones."""
+    workload = observed.workload(group)
+    if workload is None or workload["kind"] != "StatefulSet" or is_terminating(workload):
+        return
+    strategy, name = workload["spec"].get("updateStrategy") or {}, workload["metadata"]["name"]
+    if strategy.get("type") == "OnDelete":
+        return
+    partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
+    pods = {ordinal_of(pod, name): pod for pod in observed.pods_of(group) if not is_terminating(pod)}
+    yield from (pods[number] for number in reversed(range(partition, replicas(workload))) if number in pods)
+
+
+def _replaces_pods(step: Step) -> bool:
+    is_recreated = step.operation == "recreate" and step.key.kind in WORKLOADS
+    return is_recreated or step.key.kind == "Pod" or bool(step.restarted_pods)
+
+
+def _eviction(group: Group, pods: list[Manifest], observed: Observed, now: datetime) -> Step:
+    workload = observed.workload(group) or {}
+    missing = missing_volumes(pods[0], workload)
+    cause = f"subdomain: {subdomain(pods[0])} -> {workload['spec'].get('serviceName') or '(none)'}"
+    restart = Restart(
+        len(pods),
+        key_of(workload),
+        f"volumeClaimTemplates: {', '.join(missing)}" if missing else cause,
+        _budget(group, observed),
+        has_begun=len(pods) < len([*_replaceable(group, observed)]),
+        is_ready=_are_others_ready(pods[0], workload, observed.pods_of(group), now) if missing else None,
+    )
+    return Step("delete", pods[0], group.key, pods[0], restart=restart)
+
+
+def _are_others_ready(first: Manifest, workload: Manifest, pods: Iterable[Manifest], now: datetime) -> bool:
+    """True if all pods before the first one without a volume exist, and all that exist have been ready for long enough.
+
+    The controller cannot create one after it: more replicas would wait forever.
+    """
+    name, seconds = workload["metadata"]["name"], workload["spec"].get("minReadySeconds") or 0
+    found = {ordinal: pod for pod in pods if (ordinal := ordinal_of(pod, name)) is not None}
+    own = {ordinal: pod for ordinal, pod in found.items() if ordinal < replicas(workload)}
+    has_earlier = own.keys() >= {*range(ordinal_of(first, name) or 0)}
+    return has_earlier and all(_has_been_ready(pod, seconds, now) for pod in own.values())
+
+
+def _has_been_ready(pod: Manifest, seconds: int, now: datetime) -> bool:
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    since = [each.get("lastTransitionTime", "") for each in conditions if (each["type"], each["status"]) == _READY]
+    return bool(since) and not is_terminating(pod) and (not seconds or seconds_since(since[0], now) >= seconds)
+
+
+def _budget(group: Group, observed: Observed) -> ObjectKey | None:
+    """Return the PodDisruptionBudget of the group if it does not allow the eviction now."""
+    key = ObjectKey("PodDisruptionBudget", group.unique_name)
+    allowed = ((observed.objects.get(key) or {}).get("status") or {}).get("disruptionsAllowed")
+    return key if allowed == 0 else None
