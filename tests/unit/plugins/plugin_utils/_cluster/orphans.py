@@ -87,7 +87,8 @@ def observed(which: Cluster, claims: Iterable[Manifest]) -> Observed:
     """Return the live state of a cluster whose pods are available."""
     live = converged(render(which)).objects.values()
     found = (rolling.available(each) if each["kind"] in WORKLOADS else each for each in live)
-    return Observed().with_objects((*found, *claims))
+    pods = (pod for each in live if each["kind"] == "StatefulSet" for pod in rolling.ready_pods(each))
+    return Observed().with_objects((*found, *pods, *claims))
 
 
 def orphan_inputs(

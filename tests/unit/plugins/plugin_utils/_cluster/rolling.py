@@ -72,9 +72,10 @@ def ready_pods(workload: Manifest) -> list[Manifest]:
     group = workload["metadata"]["name"].removeprefix("druid-c-")
     ready = [{"type": "Ready", "status": "True"}]
     spec = {"subdomain": workload["spec"]["serviceName"]}
+    first = workload["spec"].get("ordinals", {}).get("start", 0)
     return [
         {"apiVersion": "v1", **pod(group, ordinal, conditions=ready), "spec": spec}
-        for ordinal in range(workload["spec"].get("replicas", 1))
+        for ordinal in range(first, first + workload["spec"].get("replicas", 1))
     ]
 
 

@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.orp
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import List
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import orphans
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import orphans, rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.orphans import (
     claim,
     cluster,
@@ -164,7 +164,7 @@ def test_ordinals_that_do_not_start_at_zero() -> None:
     live = orphans.observed(which, claims)
     found = next(live.of_kind("StatefulSet"))
     moved = {**found, "spec": {**found["spec"], "ordinals": {"start": 10}}}
-    steps = orphaned_claims(orphan_inputs(which, claims, live=live.with_objects([moved])))
+    steps = orphaned_claims(orphan_inputs(which, claims, live=live.with_objects([moved, *rolling.ready_pods(moved)])))
     assert [step.key.name for step in steps] == ["d-druid-c-brokers-11"]
 
 
