@@ -99,16 +99,8 @@ def _carry_out(api: KubernetesApi, step: Step) -> StepResult:
 
 
 def _write(api: KubernetesApi, step: Step) -> Manifest | None:
-    kind, name = step.key
-    metadata = step.manifest["metadata"]
-    if step.restart is not None:
-        api.evict(metadata["namespace"], name, metadata["uid"])
-        return None
     if step.operation == "delete":
-        if step.orphan is not None:
-            delete_orphan(api, step, step.orphan)
-            return None
-        api.delete(kind, metadata["namespace"], name, metadata["uid"])
+        _delete(api, step)
         return None
     if step.patch is not None:
         return release(api, step) if step.releases else _patch(api, step, step.patch)
@@ -126,6 +118,16 @@ def _write(api: KubernetesApi, step: Step) -> Manifest | None:
     if owned_fields(live) == field_set(step.manifest, owned_fields(live)):
         return live
     return send_bound(api, replace(step, live=live, operation="update", initial=None))
+
+
+def _delete(api: KubernetesApi, step: Step) -> None:
+    (kind, name), metadata = step.key, step.manifest["metadata"]
+    if step.restart is not None:
+        api.evict(metadata["namespace"], name, metadata["uid"])
+    elif step.orphan is not None:
+        delete_orphan(api, step, step.orphan)
+    else:
+        api.delete(kind, metadata["namespace"], name, metadata["uid"])
 
 
 def _settle_and_send(api: KubernetesApi, step: Step, pauses: Sequence[float] = OWNERSHIP_PAUSES_SECONDS) -> Manifest:
