@@ -21,10 +21,19 @@ _OURS = "ansible_collections.druidops."
 
 
 def loaded_files() -> Files:
-    """The source files of the loaded modules of this collection and of this program, and when they were changed."""
+    """The source files of the loaded modules of this collection and of this program, and Ansible's configuration file.
+
+    With each, when it was changed.
+    """
     names = (each for each in [*sys.modules] if each.startswith((_OURS, f"{__package__}.")))
     files = {getattr(sys.modules[name], "__file__", None) for name in names}
-    return {file: state(file) for file in files if file}
+    return {file: state(file) for file in (*files, _configuration()) if file}
+
+
+def _configuration() -> str | None:
+    """The file, if Ansible has been imported and has found one; it reads the file once."""
+    constants = sys.modules.get("ansible.constants")
+    return getattr(constants, "CONFIG_FILE", None)
 
 
 def is_changed(files: Files) -> bool:

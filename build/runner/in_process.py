@@ -121,6 +121,9 @@ def _own_state(artifacts: str) -> Iterator[None]:
     kube_config.KUBE_CONFIG_DEFAULT_LOCATION = os.environ.get("KUBECONFIG", kube_config.KUBE_CONFIG_DEFAULT_LOCATION)
     temporary = tempfile.mkdtemp(prefix="tmp-", dir=artifacts)
     constants.DEFAULT_LOCAL_TMP = temporary  # type: ignore[attr-defined]
+    if "ANSIBLE_INVENTORY" not in os.environ:
+        # ansible-operator has written the inventory
+        constants.INVENTORY_ENABLED = ["ini"]  # type: ignore[attr-defined]
     try:
         yield
     finally:

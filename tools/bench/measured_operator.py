@@ -46,6 +46,8 @@ BUSY_SECONDS = 20
 RESTORES = 10
 # No cluster ever waits: all of them are due all the time.
 NO_PERIOD = "100ms"
+# So long that nothing runs but what is measured.
+LONG_PERIOD = "1h"
 _DRUIDS = f"/apis/druid.apache.org/v1alpha1/namespaces/{NAMESPACE}/druids"
 _SERVICES = f"/api/v1/namespaces/{NAMESPACE}/services"
 _BUDGETS = f"/apis/policy/v1/namespaces/{NAMESPACE}/poddisruptionbudgets"

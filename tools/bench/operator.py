@@ -15,7 +15,7 @@ from testbed.control_plane import ControlPlane
 from testbed.operator.started import which_program
 
 from .measure import verdict
-from .measured_operator import BUSY_SECONDS, GROUPS, IDLE_SECONDS, NO_PERIOD, lay_out, started
+from .measured_operator import BUSY_SECONDS, GROUPS, IDLE_SECONDS, LONG_PERIOD, NO_PERIOD, lay_out, started
 
 CLUSTERS = 20
 MANY = 200
@@ -85,13 +85,16 @@ def _at_work(plane: ControlPlane, image: Path, scratch: Path, rounds: int, *, is
     with started(plane, image, scratch / "work", is_warm=is_warm) as operator:
         created = operator.create(few)
         _note("created", created)
-        run = operator.no_op(few[0], rounds, scratch)
-        _note("a run", run)
         restored = operator.restored(few)
         _note("restored", restored)
         operator.settle(few)
         idle = operator.idle_share()
         _note(f"idle for {IDLE_SECONDS} s", idle)
+    with started(plane, image, scratch / "run", is_warm=is_warm, period=LONG_PERIOD) as operator:
+        # the runs of its start
+        operator.settle(few)
+        run = operator.no_op(few[0], rounds, scratch)
+        _note("a run", run)
     with started(plane, image, scratch / "busy", is_warm=is_warm, period=NO_PERIOD) as operator:
         busy = operator.busy()
         _note(f"busy for {BUSY_SECONDS} s", busy)

@@ -32,7 +32,8 @@ def requeue_after(document: Mapping[str, Any], now: datetime, has_changed: bool 
     """
     by_type = {each["type"]: each for each in document["conditions"]}
     if by_type["Ready"].get("reason") == reasons.DELETING:
-        return DELETION_SECONDS if has_changed else MIN_BACKOFF_SECONDS
+        waited = min(backoff_since(by_type["Ready"]["lastTransitionTime"], now), MAX_SECONDS)
+        return DELETION_SECONDS if has_changed else waited
     if has_changed:
         return MIN_BACKOFF_SECONDS
     if by_type["Paused"]["status"] == "True":

@@ -25,6 +25,13 @@ from testbed.operator.resident import children, resident_process
 
 FAIL: dict[str, Any] = {"name": "Fail", "ansible.builtin.fail": {"msg": "on purpose"}}
 SHOW: dict[str, Any] = {"name": "Show", "ansible.builtin.debug": {"msg": "shown"}}
+# A file of the collection that Ansible reads without a copy.
+VARIABLES = """
+- hosts: localhost
+  gather_facts: false
+  vars_files: [../roles/druid_cluster/defaults/main.yml]
+  tasks: [{ansible.builtin.debug: {var: druid_cluster_wait}}]
+"""
 # What a run may do, by name: the tasks, or the text of the playbook.
 CONTRACT: dict[str, Any] = {
     "success": [SHOW],
@@ -39,6 +46,7 @@ CONTRACT: dict[str, Any] = {
     "undefined variable": [{"ansible.builtin.debug": {"msg": "{{ missing }}"}}],
     "unknown action": [{"no_such_action": {}}],
     "syntax error": "- hosts: [",
+    "variables of a file": VARIABLES,
 }
 
 

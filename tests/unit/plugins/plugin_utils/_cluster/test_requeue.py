@@ -88,6 +88,7 @@ def test_requeue_for_the_deletion_of_orphaned_pvcs(
 
 
 def test_a_deletion_continues_soon() -> None:
-    deleting = document("False", "False", timestamp(NOW - timedelta(days=1)))
-    deleting["conditions"][0]["reason"] = "Deleting"
-    assert (requeue_after(deleting, NOW, has_changed=True), requeue_after(deleting, NOW)) == (1, 5)
+    for age, seconds in ((1, 5), (300, 30), (86400, 60)):
+        deleting = document("False", "False", timestamp(NOW - timedelta(seconds=age)))
+        deleting["conditions"][0]["reason"] = "Deleting"
+        assert (requeue_after(deleting, NOW, has_changed=True), requeue_after(deleting, NOW)) == (1, seconds)
