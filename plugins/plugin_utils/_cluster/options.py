@@ -31,13 +31,11 @@ ARGUMENTS: Mapping[str, Any] = {
 class Options(request.Options):
     """Options of a reconcile of a cluster.
 
-    With `keep_finalizer` the resource always has the finalizer. With `waits_for_pods` a reconcile of a terminating
-    resource waits for the end of its pods, instead of leaving the rest to the next one. `on_step` is called before
-    each step.
+    With `keep_finalizer`, as the operator does, the resource always has the finalizer, and the reconcile of a terminating
+    resource does not wait for the end of its pods: it is repeated. `on_step` is called before each step.
     """
 
     keep_finalizer: bool = False
-    waits_for_pods: bool = False
     timeouts: Timeouts = TIMEOUTS
     on_step: OnStep = field(default=noop, compare=False)
 

@@ -43,7 +43,7 @@ def _finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Recon
     # there is always something to do
     require_live_api(api)
     cluster = Cluster.from_resource({**resource, "spec": {}})
-    sequence = DeletionSequence(api, cluster, options.check_mode, options.waits_for_pods)
+    sequence = DeletionSequence(api, cluster, options.check_mode, waits=not options.keep_finalizer)
     with options.phases("observe"):
         steps, observed = finalize(sequence, resource)
     results = () if options.check_mode else _act(api, steps, options)

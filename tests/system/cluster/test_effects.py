@@ -178,10 +178,12 @@ def test_an_unknown_version_is_reported(live: NamespaceClient) -> None:
     planned = one_pass(live, NAME, check_mode=True)
     assert [text for text in planned.plan.rollout_warnings if LATEST in text]
     assert reported(live) == []
-    for _time in range(3):
+    one_pass(live, NAME)
+    # The next ones may already restart the last group, about whose order there is nothing to say.
+    assert condition(live.get("Druid", NAME), "RolloutWarnings")["message"].startswith(LATEST)
+    for _time in range(2):
         one_pass(live, NAME)
     assert [(count, LATEST in message) for message, count in reported(live)] == [(1, True)]
-    assert condition(live.get("Druid", NAME), "RolloutWarnings")["message"].startswith(LATEST)
     until_ready(live, NAME)
     kinds = {each["type"] for each in live.get("Druid", NAME)["status"]["conditions"]}
     assert "RolloutWarnings" not in kinds

@@ -56,8 +56,7 @@ def delete_resource(api: KubernetesApi, request: Request[Options], progress: Pro
         raise KubernetesError(" ".join((str(error), *_defined_by_variables(api, request)))) from error
     if resource is None:
         return Outcome(Plan(), warnings=_defined_by_variables(api, request))
-    options = replace(request.options, on_step=_announce_claims(progress), waits_for_pods=True)
-    request = replace(request, options=options)
+    request = replace(request, options=replace(request.options, on_step=_announce_claims(progress)))
     if is_terminating(resource):
         return until_deleted(reconcile, api, request, resource, Outcome(Plan()), progress, clock, _with_new_steps)
     plan = resource_removal(api, resource)
