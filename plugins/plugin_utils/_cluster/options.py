@@ -31,8 +31,8 @@ ARGUMENTS: Mapping[str, Any] = {
 class Options(request.Options):
     """Options of a reconcile of a cluster.
 
-    With `keep_finalizer`, as the operator does, the resource always has the finalizer, and the reconcile of a terminating
-    resource does not wait for the end of its pods: it is repeated. `on_step` is called before each step.
+    With `keep_finalizer`, which the operator sets, the resource always has the finalizer, and the reconcile of a
+    terminating resource does not wait for the end of its pods: it is repeated. `on_step` is called before each step.
     """
 
     keep_finalizer: bool = False
