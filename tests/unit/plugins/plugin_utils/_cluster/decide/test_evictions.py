@@ -174,6 +174,7 @@ def test_no_pod_is_evicted_if_its_workload_changes(node: Manifest) -> None:
 
 CLAIM = {"metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "1Gi"}}}}
 CLAIMS = {"volumeClaimTemplates": [CLAIM]}
+CHANGED = {"image": rolling.NEW}
 VOLUME = {"name": "data", "persistentVolumeClaim": {"claimName": "any"}}
 
 
@@ -204,6 +205,35 @@ def test_pods_without_a_volume_are_evicted_although_the_group_has_an_old_revisio
     assert evicted(gated(inputs(cluster, waiting)).steps) == []
     others = live.with_objects([terminating(pods("x", group="historicals")[0])])
     assert evicted(gated(inputs(cluster, others)).steps) == []
+
+
+@pytest.mark.parametrize("revisions", [("a", "b"), ("b", "b")])
+@pytest.mark.parametrize(("replicas", "minimum"), [(1, 1), (2, 2), (3, 2)])
+def test_a_budget_does_not_block_other_groups_while_the_controller_is_stuck(
+    replicas: int, minimum: int, revisions: tuple[str, str]
+) -> None:
+    node = {**CLAIMS, "replicas": replicas, "podDisruptionBudgetSpec": {"minAvailable": minimum}}
+    before, desired = (specified(nodes={"brokers": node, **more}) for more in ({}, {"coordinators": CHANGED}))
+    status = {"currentRevision": revisions[0], "updateRevision": revisions[1], "updatedReplicas": 0}
+    live = observed(before, *pods(NAME, NAME)[:replicas], brokers={**status, "readyReplicas": minimum})
+    live = live.without([ObjectKey("Pod", f"{NAME}-2")])
+    budget = live.objects[ObjectKey("PodDisruptionBudget", NAME)]
+    exhausted = {"disruptionsAllowed": 0, "currentHealthy": minimum, "expectedPods": minimum}
+    live = live.with_objects([{**budget, "status": exhausted}])
+    result = gated(inputs(desired, live), *rolling.steps(desired, live))
+    assert [step.group for step in result.steps if step.restarted_pods] == ["coordinators"]
+    assert (evicted(result.later), len(result.warnings)) == ([f"{NAME}-0"], 1)
+
+
+def test_the_fix_of_another_group_does_not_wait_for_evictions() -> None:
+    nodes = {"brokers": CLAIMS}
+    before, desired = (specified(nodes={**nodes, **more}) for more in ({}, {"coordinators": CHANGED}))
+    broken = {"apiVersion": "v1", **rolling.pod("coordinators", 1, waiting="CrashLoopBackOff")}
+    states = {"brokers": {"updateRevision": "b", "updatedReplicas": 0}, "coordinators": {"readyReplicas": 1}}
+    live = observed(before, *pods(NAME, NAME), broken, **states)
+    result = gated(inputs(desired, live), *rolling.steps(desired, live))
+    assert [step.group for step in result.steps if step.restarted_pods] == ["coordinators"]
+    assert evicted(result.later) == [f"{NAME}-0"]
 
 
 def test_pods_that_the_controller_cannot_create_are_not_awaited() -> None:
