@@ -14,9 +14,11 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import (
+    first_ordinal,
     ordinal_of,
     replicas,
     template_names,
+    updated_ordinals,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
@@ -94,9 +96,8 @@ def _replaceable(group: Group, observed: Observed) -> Iterator[Manifest]:
     strategy, name = workload["spec"].get("updateStrategy") or {}, workload["metadata"]["name"]
     if strategy.get("type") == "OnDelete":
         return
-    partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
     pods = {ordinal_of(pod, name): pod for pod in observed.pods_of(group) if not is_terminating(pod)}
-    yield from (pods[number] for number in reversed(range(partition, replicas(workload))) if number in pods)
+    yield from (pods[number] for number in reversed(updated_ordinals(workload)) if number in pods)
 
 
 def _replaces_pods(step: Step) -> bool:
@@ -126,8 +127,9 @@ def _are_others_ready(first: Manifest, workload: Manifest, pods: Iterable[Manife
     """
     name, seconds = workload["metadata"]["name"], workload["spec"].get("minReadySeconds") or 0
     found = {ordinal: pod for pod in pods if (ordinal := ordinal_of(pod, name)) is not None}
-    own = {ordinal: pod for ordinal, pod in found.items() if ordinal < replicas(workload)}
-    has_earlier = own.keys() >= {*range(ordinal_of(first, name) or 0)}
+    start = first_ordinal(workload)
+    own = {ordinal: pod for ordinal, pod in found.items() if start <= ordinal < start + replicas(workload)}
+    has_earlier = own.keys() >= {*range(start, ordinal_of(first, name) or 0)}
     return has_earlier and all(_has_been_ready(pod, seconds, now) for pod in own.values())
 
 

@@ -16,7 +16,10 @@ from collections.abc import Iterator
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import is_stuck
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import is_failing
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import ordinal_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import (
+    ordinal_of,
+    updated_ordinals,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
@@ -40,11 +43,10 @@ def _blocking(group: Group, observed: Observed) -> Iterator[Manifest]:
     if workload is None or not (_is_ordered(workload) or is_stuck(group, observed)) or not _waits(workload):
         return
     name, revision = workload["metadata"]["name"], workload["status"]["updateRevision"]
-    first = ((workload["spec"].get("updateStrategy") or {}).get("rollingUpdate") or {}).get("partition") or 0
     pods = ((ordinal_of(pod, name), pod) for pod in observed.pods_of(group) if not is_terminating(pod))
     for ordinal, pod in sorted((each for each in pods if each[0] is not None), key=lambda each: each[0] or 0):
         is_old = (pod["metadata"].get("labels") or {}).get(_REVISION) != revision
-        if ordinal is not None and ordinal >= first and is_old and is_failing(pod):
+        if ordinal in updated_ordinals(workload) and is_old and is_failing(pod):
             yield pod
 
 

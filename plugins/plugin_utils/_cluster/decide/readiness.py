@@ -10,7 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import ordinal_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import (
+    first_ordinal,
+    ordinal_of,
+    replicas,
+    updated_ordinals,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
@@ -139,14 +144,13 @@ def _is_updated(workload: Manifest, pods: Iterable[Manifest]) -> bool:
         return True
     partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
     if status.get("currentRevision") == status.get("updateRevision"):
-        return not any(_is_old(pod, workload, partition) for pod in pods)
+        return not any(_is_old(pod, workload) for pod in pods)
     return bool(partition and status.get("updatedReplicas", 0) >= workload["spec"].get("replicas", 1) - partition)
 
 
-def _is_old(pod: Manifest, workload: Manifest, partition: int) -> bool:
+def _is_old(pod: Manifest, workload: Manifest) -> bool:
     """True for a pod that its recreated StatefulSet has yet to replace: the first revision is the current one."""
-    ordinal = ordinal_of(pod, workload["metadata"]["name"])
-    if ordinal is None or not partition <= ordinal < workload["spec"].get("replicas", 1) or is_terminating(pod):
+    if ordinal_of(pod, workload["metadata"]["name"]) not in updated_ordinals(workload) or is_terminating(pod):
         return False
     revision = (pod["metadata"].get("labels") or {}).get("controller-revision-hash")
     return revision is not None and revision != (workload.get("status") or {}).get("updateRevision", revision)
@@ -156,8 +160,8 @@ def _has_pods(workload: Manifest, pods: Iterable[Manifest]) -> bool:
     """True unless a pod of a StatefulSet was deleted, which the status of the StatefulSet may not show yet."""
     if workload["kind"] != "StatefulSet":
         return True
-    first = (workload["spec"].get("ordinals") or {}).get("start", 0)
-    ordinals = range(first, first + workload["spec"].get("replicas", 1))
+    first = first_ordinal(workload)
+    ordinals = range(first, first + replicas(workload))
     found = {ordinal_of(pod, workload["metadata"]["name"]) for pod in pods if not _is_unready(pod)}
     return found.issuperset(ordinals)
 

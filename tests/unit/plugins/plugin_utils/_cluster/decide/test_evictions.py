@@ -236,6 +236,47 @@ def test_the_fix_of_another_group_does_not_wait_for_evictions() -> None:
     assert evicted(result.later) == [f"{NAME}-0"]
 
 
+PARTITIONED = {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}
+# (further fields of the group, pods, evicted pods)
+FROM_5: list[tuple[Manifest, list[Manifest], list[str]]] = [
+    ({}, OLD, [f"{NAME}-6"]),
+    ({}, BOTH, [f"{NAME}-5"]),
+    ({"updateStrategy": PARTITIONED}, BOTH, []),
+    (CLAIMS, pods(NAME, NAME), [f"{NAME}-5"]),
+    (CLAIMS, [with_volume(pods(NAME)[0]), *pods(NAME, NAME)[1:]], [f"{NAME}-6"]),
+    (CLAIMS, [unready(with_volume(pods(NAME)[0])), *pods(NAME, NAME)[1:]], []),
+]
+
+
+def from_5(cluster: Cluster, *found: Manifest, **status: Any) -> Observed:
+    """Return the live state with another client's ordinals.start of the brokers, and these pods of them."""
+    live = observed(cluster, **status).without([key_of(pod) for pod in OLD])
+    workload = live.objects[SET]
+    numbered = [
+        {**pod, "metadata": {**pod["metadata"], "name": f"{NAME}-{ordinal}"}} for ordinal, pod in enumerate(found, 5)
+    ]
+    return live.with_objects([{**workload, "spec": {**workload["spec"], "ordinals": {"start": 5}}}, *numbered])
+
+
+@pytest.mark.parametrize(("node", "found", "expected"), FROM_5)
+def test_ordinals_that_start_above_zero(node: Manifest, found: list[Manifest], expected: list[str]) -> None:
+    cluster = specified(nodes={"brokers": node})
+    assert evicted(gated(inputs(cluster, from_5(cluster, *found))).steps) == expected
+
+
+def test_the_partition_counts_from_the_first_ordinal() -> None:
+    """As it does for the controller of the StatefulSet."""
+    status = {"currentRevision": "b", "updateRevision": "b"}
+    for partition, is_updated in ((0, False), (1, False), (2, True)):
+        strategy = {**PARTITIONED, "rollingUpdate": {"partition": partition}}
+        cluster = specified(nodes={"brokers": {"updateStrategy": strategy}})
+        live = from_5(cluster, *pods(NAME, NAME), brokers=status)
+        [state] = [each for each in group_states(cluster, live) if each.key == "brokers"]
+        assert state.is_updated == is_updated
+        added = specified(nodes={"brokers": {"updateStrategy": strategy, **CLAIMS}})
+        assert bool(added_claims(Draft(inputs(added, live), ()))) == (partition > 0)
+
+
 def test_pods_that_the_controller_cannot_create_are_not_awaited() -> None:
     """As after the number of replicas was raised: it is stuck at the first pod."""
     cluster = specified(nodes={"brokers": {**CLAIMS, "replicas": 3}})
@@ -265,7 +306,6 @@ def test_a_failing_pod_is_deleted_while_its_controller_is_stuck() -> None:
     assert failing_pods(inputs(cluster, replaced)) == ()
 
 
-PARTITIONED = {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}
 ADDED: list[tuple[str, Manifest, list[Manifest], list[str]]] = [
     ("rolling", {}, pods(NAME, NAME), []),
     ("on delete", {"updateStrategy": {"type": "OnDelete"}}, pods(NAME, NAME), [f"{NAME}-0", f"{NAME}-1"]),
