@@ -299,7 +299,7 @@ def test_pods_without_a_volume_wait_for_min_ready_seconds(age: int, expected: li
 def test_a_failing_pod_is_deleted_while_its_controller_is_stuck() -> None:
     cluster = specified(nodes={"brokers": CLAIMS}, forceDeleteStsPodOnError=True)
     status = {"updateRevision": "b", "updatedReplicas": 0, "readyReplicas": 1}
-    crashing = rolling.pod("brokers", 0, "a", "CrashLoopBackOff")
+    crashing = rolling.pod("brokers", 0, "a", "CrashLoopBackOff", container={"restartCount": 3})
     live = observed(cluster, with_volume(crashing), pods(NAME, NAME)[1], brokers=status)
     assert [step.key.name for step in failing_pods(inputs(cluster, live))] == [f"{NAME}-0"]
     replaced = live.with_objects([with_volume(pods(NAME, NAME)[1])])
