@@ -20,10 +20,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sca
     template_names,
     updated_ordinals,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Restart, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.label_selector import matches
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
     WORKLOADS,
     Manifest,
@@ -31,6 +32,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
 
+BUDGET = "PodDisruptionBudget"
 _READY = ("Ready", "True")
 
 
@@ -39,7 +41,14 @@ def evictions(inputs: Inputs, others: Iterable[Step]) -> tuple[Step, ...]:
     replaced = {step.group for step in others if _replaces_pods(step)}
     groups = (group for group in inputs.cluster.groups if group.key not in replaced)
     found = ((group, outdated_pods(group, inputs.live)) for group in groups)
-    return tuple(_eviction(group, pods, inputs.live, inputs.now) for group, pods in found if pods)
+    return tuple(_eviction(group, pods, inputs) for group, pods in found if pods)
+
+
+def all_budgets(inputs: Inputs) -> List | None:
+    """Return the need for the PodDisruptionBudgets of the namespace, if a pod would be evicted."""
+    if BUDGET in inputs.lists or not any(outdated_pods(group, inputs.live) for group in inputs.cluster.groups):
+        return None
+    return List(BUDGET)
 
 
 def outdated_pods(group: Group, observed: Observed) -> list[Manifest]:
@@ -75,11 +84,11 @@ def subdomain(pod: Manifest) -> str:
     return found
 
 
-def exhausted_budgets(steps: Iterable[Step], observed: Observed) -> Iterator[str]:
+def exhausted_budgets(steps: Iterable[Step], inputs: Inputs) -> Iterator[str]:
     """Yield a warning for each eviction that a PodDisruptionBudget never allows, although all pods are healthy."""
     for step in steps:
         if step.restart is not None and step.restart.budget is not None:
-            status = observed.objects[step.restart.budget]["status"]
+            status = _with_all_budgets(inputs).objects[step.restart.budget]["status"]
             if status.get("currentHealthy", 0) >= status.get("expectedPods", 0):
                 yield (
                     f"{step.restart.budget} does not allow the eviction of any pod, so {step.restart.pods} of group "
@@ -105,7 +114,8 @@ def _replaces_pods(step: Step) -> bool:
     return is_recreated or step.key.kind == "Pod" or bool(step.restarted_pods)
 
 
-def _eviction(group: Group, pods: list[Manifest], observed: Observed, now: datetime) -> Step:
+def _eviction(group: Group, pods: list[Manifest], inputs: Inputs) -> Step:
+    observed = inputs.live
     workload = observed.workload(group) or {}
     missing = missing_volumes(pods[0], workload)
     cause = f"subdomain: {subdomain(pods[0])} -> {workload['spec'].get('serviceName') or '(none)'}"
@@ -113,9 +123,9 @@ def _eviction(group: Group, pods: list[Manifest], observed: Observed, now: datet
         len(pods),
         key_of(workload),
         f"volumeClaimTemplates: {', '.join(missing)}" if missing else cause,
-        _budget(group, observed),
+        _budget(group, pods[0], inputs),
         has_begun=len(pods) < len([*_replaceable(group, observed)]),
-        is_ready=_are_others_ready(pods[0], workload, observed.pods_of(group), now) if missing else None,
+        is_ready=_are_others_ready(pods[0], workload, observed.pods_of(group), inputs.now) if missing else None,
     )
     return Step("delete", pods[0], group.key, pods[0], restart=restart)
 
@@ -139,8 +149,15 @@ def _has_been_ready(pod: Manifest, seconds: int, now: datetime) -> bool:
     return bool(since) and not is_terminating(pod) and (not seconds or seconds_since(since[0], now) >= seconds)
 
 
-def _budget(group: Group, observed: Observed) -> ObjectKey | None:
-    """Return the PodDisruptionBudget of the group if it does not allow the eviction now."""
-    key = ObjectKey("PodDisruptionBudget", group.unique_name)
-    allowed = ((observed.objects.get(key) or {}).get("status") or {}).get("disruptionsAllowed")
-    return key if allowed == 0 else None
+def _budget(group: Group, pod: Manifest, inputs: Inputs) -> ObjectKey | None:
+    """Return the first PodDisruptionBudget, whoever owns it, that does not allow the eviction of the pod now."""
+    labels = pod["metadata"].get("labels") or {}
+    for budget in _with_all_budgets(inputs).of_kind(BUDGET):
+        applies = key_of(budget).name == group.unique_name or matches(budget["spec"].get("selector"), labels)
+        if applies and (budget.get("status") or {}).get("disruptionsAllowed") == 0:
+            return key_of(budget)
+    return None
+
+
+def _with_all_budgets(inputs: Inputs) -> Observed:
+    return inputs.live.with_objects(inputs.lists.get(BUDGET, ()))

@@ -61,7 +61,7 @@ def gate(steps: Sequence[Step], inputs: Inputs) -> Gated:
     return Gated(
         tuple(_now(steps, held, removals)),
         tuple(sorted(later, key=lambda step: position.get(step.group or "", len(position)))),
-        (*(order.warnings if rolls and len(restarts) > 1 else ()), *exhausted_budgets(restarts.values(), inputs.live)),
+        (*(order.warnings if rolls and len(restarts) > 1 else ()), *exhausted_budgets(restarts.values(), inputs)),
     )
 
 

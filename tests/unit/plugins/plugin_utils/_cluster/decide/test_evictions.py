@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -18,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evi
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.failing_pods import failing_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout_gate import Gated, gate
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import Pending, current_rollout
@@ -31,6 +32,7 @@ Manifest = dict[str, Any]
 
 NAME = "druid-c-brokers"
 SET = ObjectKey("StatefulSet", NAME)
+CHANGED = {"image": rolling.NEW}
 BUDGET = {"podDisruptionBudgetSpec": {"maxUnavailable": 1}}
 PARTITION = {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}}
 CRASHING = {"type": "Ready", "status": "False"}
@@ -154,6 +156,21 @@ def test_a_budget_does_not_block_other_groups() -> None:
     assert removal in gated(inputs(specified(nodes={"brokers": BUDGET}), live), removal).steps
 
 
+@pytest.mark.parametrize(("selected", "blocks"), [("brokers", True), ("historicals", False)])
+def test_a_budget_of_others_is_respected_and_does_not_block_other_groups(selected: str, blocks: bool) -> None:
+    selector = {"matchLabels": {"nodeSpecUniqueStr": f"druid-c-{selected}"}}
+    status = {"disruptionsAllowed": 0, "currentHealthy": 2, "expectedPods": 2}
+    metadata = {"name": "foreign", "namespace": "ns"}
+    foreign = {"kind": "PodDisruptionBudget", "metadata": metadata, "spec": {"selector": selector}, "status": status}
+    desired = specified(nodes={"coordinators": CHANGED})
+    live = observed(specified(), *OLD)
+    which = inputs(desired, live, lists={"PodDisruptionBudget": (foreign,)})
+    result = gated(which, *rolling.steps(desired, live))
+    now = [step.group for step in result.steps if step.restarted_pods]
+    assert now == (["coordinators"] if blocks else ["brokers"])
+    assert [text.split(" does not")[0] for text in result.warnings] == ["PodDisruptionBudget foreign"] * blocks
+
+
 @pytest.mark.parametrize(("found", "expected"), [(OLD, "historicals"), (BOTH, "brokers")])
 def test_evictions_that_have_begun_are_completed_first(found: list[Manifest], expected: str) -> None:
     desired = specified(nodes={"historicals": {"image": rolling.NEW}})
@@ -174,7 +191,6 @@ def test_no_pod_is_evicted_if_its_workload_changes(node: Manifest) -> None:
 
 CLAIM = {"metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "1Gi"}}}}
 CLAIMS = {"volumeClaimTemplates": [CLAIM]}
-CHANGED = {"image": rolling.NEW}
 VOLUME = {"name": "data", "persistentVolumeClaim": {"claimName": "any"}}
 
 
@@ -377,7 +393,9 @@ def test_the_rollout_lasts_until_the_last_pod_is_replaced() -> None:
 
 
 def test_the_decision_evicts() -> None:
-    plan = decide(inputs(specified(), observed(specified(), *OLD)))
+    asked = inputs(specified(), observed(specified(), *OLD))
+    assert decide(asked) == List("PodDisruptionBudget")
+    plan = decide(replace(asked, lists={"PodDisruptionBudget": ()}))
     assert isinstance(plan, Plan)
     assert evicted(plan.steps) == [f"{NAME}-1"]
     assert plan.restarts == ("brokers",)
