@@ -150,7 +150,7 @@ def _has_been_ready(pod: Manifest, seconds: int, now: datetime) -> bool:
 
 
 def _budget(group: Group, pod: Manifest, inputs: Inputs) -> ObjectKey | None:
-    """Return the first PodDisruptionBudget, whoever owns it, that does not allow the eviction of the pod now."""
+    """Return the first PodDisruptionBudget of the namespace that does not allow the eviction of the pod now."""
     labels = pod["metadata"].get("labels") or {}
     for budget in _with_all_budgets(inputs).of_kind(BUDGET):
         applies = key_of(budget).name == group.unique_name or matches(budget["spec"].get("selector"), labels)
