@@ -58,9 +58,9 @@ class ExpandingVolume(NamedTuple):
 class Restart(NamedTuple):
     """A pod that is evicted because it must be replaced: it is the next one of this number of pods of a workload.
 
-    `cause` is why, and `budget` the PodDisruptionBudget that does not allow it now. `has_begun`: others of the workload
-    were replaced. `is_ready`: the others are ready, except those that the controller cannot create while a pod lacks a
-    volume. None: all pods must be available.
+    `cause` is why, and `budget` the PodDisruptionBudget that does not allow it now. `has_begun`:
+    others of the workload were replaced. `is_ready`: the others are ready, except those that the controller cannot
+    create while a pod lacks a volume. None: all pods must be available.
     """
 
     pods: int

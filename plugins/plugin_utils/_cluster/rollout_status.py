@@ -173,9 +173,17 @@ def stalled(cluster: Cluster, rollout: Rollout | None, states: Sequence[GroupSta
     limit = int(group.first_present("progressDeadlineSeconds") or STALLED_SECONDS)
     if seconds_since(rollout.progressed_at, now) < limit:
         return None
-    cause = next(state.cause or state.unready for state in states if state.key == rollout.group)
+    state = next(each for each in states if each.key == rollout.group)
+    cause = state.cause or state.unready
     return (
         f"The rollout of group {rollout.group} is stalled: {rollout.updated} of {rollout.pods} pods are updated, "
         f"without progress since {rollout.progressed_at}{f' ({cause})' if cause else ''}. "
-        "No other group restarts until its pods are available, or its spec is fixed."
+        f"{_consequence(state)}"
     )
+
+
+def _consequence(state: GroupState) -> str:
+    """Return what follows from a stall: if all pods are ready, their eviction may be pending, which blocks no group."""
+    if state.cause or state.unready or state.ready < state.desired:
+        return "No other group whose pods are available restarts until its pods are available."
+    return "All of its pods are ready: see RolloutWarnings, and the events of its workload and its pods."

@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cla
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.collisions import name_collisions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.deferred_removals import deferred_removals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft, Policy
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import evictions
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import all_budgets, evictions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.failing_pods import failing_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_operator_conflict import (
     go_operator_conflict,
@@ -106,6 +106,8 @@ READS: tuple[Callable[[Inputs], Need | None], ...] = (
     storage_classes,
     # Others may use a PVC that the groups do not need.
     users_of_claims,
+    # A PodDisruptionBudget of others may not allow an eviction.
+    all_budgets,
 )
 # Each one judges the steps that those before it do not block. A finding blocks its group, or all groups.
 POLICIES: tuple[Policy, ...] = (

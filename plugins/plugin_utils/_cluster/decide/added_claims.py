@@ -13,8 +13,12 @@ from collections.abc import Iterator
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import missing_volumes
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import ordinal_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import (
+    first_ordinal,
+    ordinal_of,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
@@ -30,18 +34,19 @@ def added_claims(draft: Draft) -> tuple[Finding, ...]:
         for manifest in inputs.desired.groups[group.key]
         if manifest["kind"] == "StatefulSet" and not group.stopped
     )
-    found = ((group.key, manifest, [*_kept(manifest, inputs.live.pods_of(group))]) for group, manifest in sets)
+    found = ((group.key, manifest, [*_kept(manifest, group, inputs.live)]) for group, manifest in sets)
     lacking = ((key, each, [pod for pod in pods if missing_volumes(pod, each)]) for key, each, pods in found)
     return tuple(_finding(key, manifest, pods) for key, manifest, pods in lacking if pods)
 
 
-def _kept(stateful_set: Manifest, pods: Iterator[Manifest]) -> Iterator[Manifest]:
+def _kept(stateful_set: Manifest, group: Group, observed: Observed) -> Iterator[Manifest]:
     """Yield the pods that the update strategy of the StatefulSet excludes."""
     strategy = stateful_set["spec"].get("updateStrategy") or {}
     partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
-    for pod in pods:
+    first = first_ordinal(observed.workload(group) or stateful_set)
+    for pod in observed.pods_of(group):
         ordinal = ordinal_of(pod, stateful_set["metadata"]["name"])
-        if ordinal is not None and (strategy.get("type") == "OnDelete" or ordinal < partition):
+        if ordinal is not None and (strategy.get("type") == "OnDelete" or ordinal < first + partition):
             yield pod
 
 

@@ -14,14 +14,17 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import (
+    first_ordinal,
     ordinal_of,
     replicas,
     template_names,
+    updated_ordinals,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Restart, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.label_selector import matches
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
     WORKLOADS,
     Manifest,
@@ -29,6 +32,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
 
+BUDGET = "PodDisruptionBudget"
 _READY = ("Ready", "True")
 
 
@@ -37,7 +41,14 @@ def evictions(inputs: Inputs, others: Iterable[Step]) -> tuple[Step, ...]:
     replaced = {step.group for step in others if _replaces_pods(step)}
     groups = (group for group in inputs.cluster.groups if group.key not in replaced)
     found = ((group, outdated_pods(group, inputs.live)) for group in groups)
-    return tuple(_eviction(group, pods, inputs.live, inputs.now) for group, pods in found if pods)
+    return tuple(_eviction(group, pods, inputs) for group, pods in found if pods)
+
+
+def all_budgets(inputs: Inputs) -> List | None:
+    """Return the need for the PodDisruptionBudgets of the namespace, if a pod would be evicted."""
+    if BUDGET in inputs.lists or not any(outdated_pods(group, inputs.live) for group in inputs.cluster.groups):
+        return None
+    return List(BUDGET)
 
 
 def outdated_pods(group: Group, observed: Observed) -> list[Manifest]:
@@ -73,11 +84,11 @@ def subdomain(pod: Manifest) -> str:
     return found
 
 
-def exhausted_budgets(steps: Iterable[Step], observed: Observed) -> Iterator[str]:
+def exhausted_budgets(steps: Iterable[Step], inputs: Inputs) -> Iterator[str]:
     """Yield a warning for each eviction that a PodDisruptionBudget never allows, although all pods are healthy."""
     for step in steps:
         if step.restart is not None and step.restart.budget is not None:
-            status = observed.objects[step.restart.budget]["status"]
+            status = _with_all_budgets(inputs).objects[step.restart.budget]["status"]
             if status.get("currentHealthy", 0) >= status.get("expectedPods", 0):
                 yield (
                     f"{step.restart.budget} does not allow the eviction of any pod, so {step.restart.pods} of group "
@@ -94,9 +105,8 @@ def _replaceable(group: Group, observed: Observed) -> Iterator[Manifest]:
     strategy, name = workload["spec"].get("updateStrategy") or {}, workload["metadata"]["name"]
     if strategy.get("type") == "OnDelete":
         return
-    partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
     pods = {ordinal_of(pod, name): pod for pod in observed.pods_of(group) if not is_terminating(pod)}
-    yield from (pods[number] for number in reversed(range(partition, replicas(workload))) if number in pods)
+    yield from (pods[number] for number in reversed(updated_ordinals(workload)) if number in pods)
 
 
 def _replaces_pods(step: Step) -> bool:
@@ -104,7 +114,8 @@ def _replaces_pods(step: Step) -> bool:
     return is_recreated or step.key.kind == "Pod" or bool(step.restarted_pods)
 
 
-def _eviction(group: Group, pods: list[Manifest], observed: Observed, now: datetime) -> Step:
+def _eviction(group: Group, pods: list[Manifest], inputs: Inputs) -> Step:
+    observed = inputs.live
     workload = observed.workload(group) or {}
     missing = missing_volumes(pods[0], workload)
     cause = f"subdomain: {subdomain(pods[0])} -> {workload['spec'].get('serviceName') or '(none)'}"
@@ -112,9 +123,9 @@ def _eviction(group: Group, pods: list[Manifest], observed: Observed, now: datet
         len(pods),
         key_of(workload),
         f"volumeClaimTemplates: {', '.join(missing)}" if missing else cause,
-        _budget(group, observed),
+        _budget(group, pods[0], inputs),
         has_begun=len(pods) < len([*_replaceable(group, observed)]),
-        is_ready=_are_others_ready(pods[0], workload, observed.pods_of(group), now) if missing else None,
+        is_ready=_are_others_ready(pods[0], workload, observed.pods_of(group), inputs.now) if missing else None,
     )
     return Step("delete", pods[0], group.key, pods[0], restart=restart)
 
@@ -126,8 +137,9 @@ def _are_others_ready(first: Manifest, workload: Manifest, pods: Iterable[Manife
     """
     name, seconds = workload["metadata"]["name"], workload["spec"].get("minReadySeconds") or 0
     found = {ordinal: pod for pod in pods if (ordinal := ordinal_of(pod, name)) is not None}
-    own = {ordinal: pod for ordinal, pod in found.items() if ordinal < replicas(workload)}
-    has_earlier = own.keys() >= {*range(ordinal_of(first, name) or 0)}
+    start = first_ordinal(workload)
+    own = {ordinal: pod for ordinal, pod in found.items() if start <= ordinal < start + replicas(workload)}
+    has_earlier = own.keys() >= {*range(start, ordinal_of(first, name) or 0)}
     return has_earlier and all(_has_been_ready(pod, seconds, now) for pod in own.values())
 
 
@@ -137,8 +149,15 @@ def _has_been_ready(pod: Manifest, seconds: int, now: datetime) -> bool:
     return bool(since) and not is_terminating(pod) and (not seconds or seconds_since(since[0], now) >= seconds)
 
 
-def _budget(group: Group, observed: Observed) -> ObjectKey | None:
-    """Return the PodDisruptionBudget of the group if it does not allow the eviction now."""
-    key = ObjectKey("PodDisruptionBudget", group.unique_name)
-    allowed = ((observed.objects.get(key) or {}).get("status") or {}).get("disruptionsAllowed")
-    return key if allowed == 0 else None
+def _budget(group: Group, pod: Manifest, inputs: Inputs) -> ObjectKey | None:
+    """Return the first PodDisruptionBudget of the namespace that does not allow the eviction of the pod now."""
+    labels = pod["metadata"].get("labels") or {}
+    for budget in _with_all_budgets(inputs).of_kind(BUDGET):
+        applies = key_of(budget).name == group.unique_name or matches(budget["spec"].get("selector"), labels)
+        if applies and (budget.get("status") or {}).get("disruptionsAllowed") == 0:
+            return key_of(budget)
+    return None
+
+
+def _with_all_budgets(inputs: Inputs) -> Observed:
+    return inputs.live.with_objects(inputs.lists.get(BUDGET, ()))

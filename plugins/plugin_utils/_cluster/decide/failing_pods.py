@@ -7,23 +7,30 @@
 So it does, whatever the policy, while pods do not have the volume of a claim template.
 
 A pod of the current revision is never deleted, so each pod is deleted at most once per revision; and only after the
-kubelet has tried several times.
+kubelet has tried for a minute, or several times.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import is_stuck
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import is_failing
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import ordinal_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import (
+    ordinal_of,
+    updated_ordinals,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
 
 _REVISION = "controller-revision-hash"
+_MIN_SECONDS = 60
+_MIN_RESTARTS = 3
 
 
 def failing_pods(inputs: Inputs) -> tuple[Step, ...]:
@@ -31,21 +38,28 @@ def failing_pods(inputs: Inputs) -> tuple[Step, ...]:
     if not inputs.cluster.get("forceDeleteStsPodOnError"):
         return ()
     groups = (group for group in inputs.cluster.groups if not group.is_deployment)
-    found = ((group, next(_blocking(group, inputs.live), None)) for group in groups)
+    found = ((group, next(_blocking(group, inputs.live, inputs.now), None)) for group in groups)
     return tuple(Step("delete", pod, group.key, pod) for group, pod in found if pod is not None)
 
 
-def _blocking(group: Group, observed: Observed) -> Iterator[Manifest]:
+def _blocking(group: Group, observed: Observed, now: datetime) -> Iterator[Manifest]:
     workload = observed.workload(group)
     if workload is None or not (_is_ordered(workload) or is_stuck(group, observed)) or not _waits(workload):
         return
     name, revision = workload["metadata"]["name"], workload["status"]["updateRevision"]
-    first = ((workload["spec"].get("updateStrategy") or {}).get("rollingUpdate") or {}).get("partition") or 0
     pods = ((ordinal_of(pod, name), pod) for pod in observed.pods_of(group) if not is_terminating(pod))
     for ordinal, pod in sorted((each for each in pods if each[0] is not None), key=lambda each: each[0] or 0):
         is_old = (pod["metadata"].get("labels") or {}).get(_REVISION) != revision
-        if ordinal is not None and ordinal >= first and is_old and is_failing(pod):
+        if ordinal in updated_ordinals(workload) and is_old and is_failing(pod) and _has_been_tried(pod, now):
             yield pod
+
+
+def _has_been_tried(pod: Manifest, now: datetime) -> bool:
+    """True if a start can no longer be expected: the first attempt can fail for a reason that passes."""
+    status = pod.get("status") or {}
+    containers = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
+    is_old = seconds_since(pod["metadata"].get("creationTimestamp") or "", now) >= _MIN_SECONDS
+    return is_old or any(each.get("restartCount", 0) >= _MIN_RESTARTS for each in containers)
 
 
 def _is_ordered(workload: Manifest) -> bool:

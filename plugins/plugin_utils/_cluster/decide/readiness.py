@@ -10,7 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import ordinal_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import (
+    first_ordinal,
+    ordinal_of,
+    replicas,
+    updated_ordinals,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
@@ -38,7 +43,8 @@ class GroupState:
 
     `unschedulable` are pods that fit on no node now; `failures` are problems that need a change by the user.
     `is_available`: the pods have been ready for the time that `minReadySeconds` specifies. `is_updated`: no pod has an
-    old revision. `unready`: the first pod that is not ready, and since when.
+    old revision. `unready`: the first pod that is not ready, and since when. `is_observed`: the controller has observed
+    the current spec. `has_ready_pods`: also such that a recreated workload has yet to adopt.
     """
 
     key: str
@@ -50,6 +56,8 @@ class GroupState:
     is_available: bool = True
     is_updated: bool = True
     unready: str = ""
+    is_observed: bool = True
+    has_ready_pods: bool = False
 
     @property
     def cause(self) -> str | None:
@@ -66,9 +74,14 @@ class GroupState:
         return self.is_ready and self.is_available
 
     @property
-    def is_broken(self) -> bool:
-        """True if a change is a repair: Kubernetes reports why a pod cannot run, or no pod is ready."""
-        return self.cause is not None or (self.desired > 0 and not self.ready)
+    def is_down(self) -> bool:
+        """True if the group has pods, and none is ready: a restart interrupts nothing."""
+        return self.desired > 0 and not self.ready and not self.has_ready_pods
+
+    @property
+    def is_rolling(self) -> bool:
+        """True while the controller replaces pods, or may be about to."""
+        return not self.is_updated or not self.is_observed
 
     def __str__(self) -> str:
         remark = " (too many)" if self.ready > self.desired else " (rolling out)" if self.ready == self.desired else ""
@@ -96,8 +109,8 @@ def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as
     ready = status.get("readyReplicas", 0)
     is_available = not workload["spec"].get("minReadySeconds") or status.get("availableReplicas", 0) >= desired
     is_available = is_available and _has_pods(workload, own)
-    is_updated = _is_updated(workload, own)
-    settled = _is_settled(workload, desired, is_updated)
+    is_updated, is_observed = _is_updated(workload, own), _is_observed(workload)
+    settled = is_observed and is_updated and _has_replicas(workload, desired)
     return GroupState(
         group.key,
         desired,
@@ -108,14 +121,18 @@ def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as
         is_available,
         is_updated,
         next(map(_unready, filter(_is_unready, own)), ""),
+        is_observed,
+        not all(map(_is_unready, own)),
     )
 
 
-def _is_settled(workload: Manifest, desired: int, is_updated: bool) -> bool:
-    """True when the controller observed the latest generation and all pods are up to date."""
+def _is_observed(workload: Manifest) -> bool:
     status = workload.get("status") or {}
-    is_observed = status.get("observedGeneration", 0) >= workload["metadata"]["generation"]
-    return is_observed and workload["spec"].get("replicas", 1) == desired == status.get("replicas", 0) and is_updated
+    return bool(status.get("observedGeneration", 0) >= workload["metadata"]["generation"])
+
+
+def _has_replicas(workload: Manifest, desired: int) -> bool:
+    return bool(workload["spec"].get("replicas", 1) == desired == (workload.get("status") or {}).get("replicas", 0))
 
 
 def _is_updated(workload: Manifest, pods: Iterable[Manifest]) -> bool:
@@ -127,14 +144,13 @@ def _is_updated(workload: Manifest, pods: Iterable[Manifest]) -> bool:
         return True
     partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
     if status.get("currentRevision") == status.get("updateRevision"):
-        return not any(_is_old(pod, workload, partition) for pod in pods)
+        return not any(_is_old(pod, workload) for pod in pods)
     return bool(partition and status.get("updatedReplicas", 0) >= workload["spec"].get("replicas", 1) - partition)
 
 
-def _is_old(pod: Manifest, workload: Manifest, partition: int) -> bool:
+def _is_old(pod: Manifest, workload: Manifest) -> bool:
     """True for a pod that its recreated StatefulSet has yet to replace: the first revision is the current one."""
-    ordinal = ordinal_of(pod, workload["metadata"]["name"])
-    if ordinal is None or not partition <= ordinal < workload["spec"].get("replicas", 1) or is_terminating(pod):
+    if ordinal_of(pod, workload["metadata"]["name"]) not in updated_ordinals(workload) or is_terminating(pod):
         return False
     revision = (pod["metadata"].get("labels") or {}).get("controller-revision-hash")
     return revision is not None and revision != (workload.get("status") or {}).get("updateRevision", revision)
@@ -144,8 +160,8 @@ def _has_pods(workload: Manifest, pods: Iterable[Manifest]) -> bool:
     """True unless a pod of a StatefulSet was deleted, which the status of the StatefulSet may not show yet."""
     if workload["kind"] != "StatefulSet":
         return True
-    first = (workload["spec"].get("ordinals") or {}).get("start", 0)
-    ordinals = range(first, first + workload["spec"].get("replicas", 1))
+    first = first_ordinal(workload)
+    ordinals = range(first, first + replicas(workload))
     found = {ordinal_of(pod, workload["metadata"]["name"]) for pod in pods if not _is_unready(pod)}
     return found.issuperset(ordinals)
 

@@ -14,7 +14,7 @@ available, whichever group they belong to, and for its PodDisruptionBudget, whic
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import exhausted_budgets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.live_template import without_restart
@@ -47,7 +47,8 @@ def gate(steps: Sequence[Step], inputs: Inputs) -> Gated:
     """Return what is written now, and what is pending until the pods of other groups are available."""
     restarts = {step.group or "": step for step in steps if step.restarted_pods}
     order = rollout_order(inputs.cluster, restarts.values())
-    states = {state.key: state for state in group_states(inputs.cluster, inputs.live, as_it_is=True)}
+    found = group_states(inputs.cluster, inputs.live, as_it_is=True)
+    states = {state.key: _without_stuck_controller(state, restarts.get(state.key)) for state in found}
     created = {step.group for step in steps if step.operation == "create" and step.key.kind in WORKLOADS}
     rolls = bool(inputs.cluster.spec.get("rollingDeploy"))
     possible = {key: step for key, step in restarts.items() if step.restart is None or step.restart.budget is None}
@@ -60,8 +61,18 @@ def gate(steps: Sequence[Step], inputs: Inputs) -> Gated:
     return Gated(
         tuple(_now(steps, held, removals)),
         tuple(sorted(later, key=lambda step: position.get(step.group or "", len(position)))),
-        (*(order.warnings if rolls and len(restarts) > 1 else ()), *exhausted_budgets(restarts.values(), inputs.live)),
+        (*(order.warnings if rolls and len(restarts) > 1 else ()), *exhausted_budgets(restarts.values(), inputs)),
     )
+
+
+def _without_stuck_controller(state: GroupState, step: Step | None) -> GroupState:
+    """Return the state as complete if the controller replaces no pod, and all pods that it has created are ready.
+
+    Such a group waits for its turn, or for its PodDisruptionBudget, and others do not wait for it.
+    """
+    if step is None or step.restart is None or not step.restart.is_ready:
+        return state
+    return replace(state, desired=state.ready, is_settled=True, is_available=True)
 
 
 def _allowed(
@@ -73,15 +84,25 @@ def _allowed(
     """Return the groups that may restart now; `created` are those whose workload is missing.
 
     While all groups are available, that is the one whose pods are being evicted, or the first one in order. Otherwise
-    only a group that is not: a change in the middle of its own rollout, or a repair.
+    only those that are not: all without a ready pod, and one with ready pods.
     """
     unavailable = [key for key in order if not states[key].is_complete or key in created]
     if not unavailable:
         waiting = [key for key in order if key in restarts]
         return [*(key for key in waiting if (found := restarts[key].restart) and found.has_begun), *waiting][:1]
-    broken = {key for key in unavailable if states[key].is_broken}
-    current = next((key for key in unavailable if key not in broken), None)
-    return {key for key in restarts if key in broken or key == current}
+    down = [key for key in unavailable if key in restarts and states[key].is_down]
+    working = [key for key in unavailable if key not in down and (key in restarts or states[key].is_rolling)]
+    first = sorted(working, key=lambda key: _precedence(states[key], restarts.get(key)))[:1]
+    return {key for key in restarts if key in (*down, *first)}
+
+
+def _precedence(state: GroupState, step: Step | None) -> tuple[bool, bool, bool]:
+    """Return which group with ready pods may restart while pods are not available, the lowest value first.
+
+    That is a fix in the middle of a rollout; then none as long as pods are being replaced; then a repair.
+    """
+    is_rolling = state.is_rolling or bool(step and step.restart)
+    return not is_rolling, step is None or not _is_due(step, state), state.cause is None
 
 
 def _is_due(step: Step, state: GroupState) -> bool:

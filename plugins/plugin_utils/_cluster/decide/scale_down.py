@@ -23,6 +23,13 @@ def first_ordinal(stateful_set: Manifest) -> int:
     return int((stateful_set["spec"].get("ordinals") or {}).get("start") or 0)
 
 
+def updated_ordinals(stateful_set: Manifest) -> range:
+    """Return the ordinals of the pods that a rolling update replaces: the partition counts from the first one."""
+    strategy = stateful_set["spec"].get("updateStrategy") or {}
+    first, partition = first_ordinal(stateful_set), (strategy.get("rollingUpdate") or {}).get("partition") or 0
+    return range(first + partition, first + replicas(stateful_set))
+
+
 def pods_above(name: str, ordinal: int, observed: Observed) -> Iterator[int]:
     """Yield the ordinals of the pods of the StatefulSet from `ordinal` on."""
     for pod in observed.of_kind("Pod"):

@@ -50,9 +50,18 @@ def available(live: Manifest) -> Manifest:
 
 
 def observed(which: Cluster, **status: Any) -> Observed:
-    """Return the live state of a cluster whose pods are available; `status` has further fields by group."""
+    """Return the live state of a cluster whose pods are available; `status` has further fields by group.
+
+    If no pod of a group is ready according to its status, its pods are not ready.
+    """
     live = [stored(manifest) for manifest in render(which).objects]
-    pods = [each for workload in live if workload["kind"] == "StatefulSet" for each in ready_pods(workload)]
+    down = [f"druid-c-{key}" for key, fields in status.items() if fields.get("readyReplicas") == 0]
+    pods = [
+        {**each, "status": {**each["status"], "conditions": []}} if workload["metadata"]["name"] in down else each
+        for workload in live
+        if workload["kind"] == "StatefulSet"
+        for each in ready_pods(workload)
+    ]
     found = [available(each) if each["kind"] in ("StatefulSet", "Deployment") else each for each in live]
     changed = {f"druid-c-{key}": fields for key, fields in status.items()}
     return (

@@ -141,7 +141,17 @@ def test_a_stalled_rollout_names_the_pod_and_its_last_message(failing: Any, caus
     assert found["message"] == (
         "The rollout of group brokers is stalled: 1 of 2 pods are updated, "
         f"without progress since {STARTED} ({cause}). "
-        "No other group restarts until its pods are available, or its spec is fixed."
+        "No other group whose pods are available restarts until its pods are available."
+    )
+
+
+def test_a_stall_while_all_pods_are_ready_does_not_say_that_it_blocks_other_groups() -> None:
+    """As with an eviction that a PodDisruptionBudget never allows."""
+    live = rolling.observed(CLUSTER, brokers={"updateRevision": "b", "updatedReplicas": 1})
+    found = condition(reported(live, reported(live), 20), "Degraded")
+    assert found["message"] == (
+        f"The rollout of group brokers is stalled: 1 of 2 pods are updated, without progress since {STARTED}. "
+        "All of its pods are ready: see RolloutWarnings, and the events of its workload and its pods."
     )
 
 

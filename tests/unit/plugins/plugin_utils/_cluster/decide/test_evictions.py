@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -18,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evi
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.failing_pods import failing_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout_gate import Gated, gate
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import Pending, current_rollout
@@ -31,6 +32,7 @@ Manifest = dict[str, Any]
 
 NAME = "druid-c-brokers"
 SET = ObjectKey("StatefulSet", NAME)
+CHANGED = {"image": rolling.NEW}
 BUDGET = {"podDisruptionBudgetSpec": {"maxUnavailable": 1}}
 PARTITION = {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}}
 CRASHING = {"type": "Ready", "status": "False"}
@@ -154,6 +156,21 @@ def test_a_budget_does_not_block_other_groups() -> None:
     assert removal in gated(inputs(specified(nodes={"brokers": BUDGET}), live), removal).steps
 
 
+@pytest.mark.parametrize(("selected", "blocks"), [("brokers", True), ("historicals", False)])
+def test_a_budget_of_others_is_respected_and_does_not_block_other_groups(selected: str, blocks: bool) -> None:
+    selector = {"matchLabels": {"nodeSpecUniqueStr": f"druid-c-{selected}"}}
+    status = {"disruptionsAllowed": 0, "currentHealthy": 2, "expectedPods": 2}
+    metadata = {"name": "foreign", "namespace": "ns"}
+    foreign = {"kind": "PodDisruptionBudget", "metadata": metadata, "spec": {"selector": selector}, "status": status}
+    desired = specified(nodes={"coordinators": CHANGED})
+    live = observed(specified(), *OLD)
+    which = inputs(desired, live, lists={"PodDisruptionBudget": (foreign,)})
+    result = gated(which, *rolling.steps(desired, live))
+    now = [step.group for step in result.steps if step.restarted_pods]
+    assert now == (["coordinators"] if blocks else ["brokers"])
+    assert [text.split(" does not")[0] for text in result.warnings] == ["PodDisruptionBudget foreign"] * blocks
+
+
 @pytest.mark.parametrize(("found", "expected"), [(OLD, "historicals"), (BOTH, "brokers")])
 def test_evictions_that_have_begun_are_completed_first(found: list[Manifest], expected: str) -> None:
     desired = specified(nodes={"historicals": {"image": rolling.NEW}})
@@ -206,6 +223,76 @@ def test_pods_without_a_volume_are_evicted_although_the_group_has_an_old_revisio
     assert evicted(gated(inputs(cluster, others)).steps) == []
 
 
+@pytest.mark.parametrize("revisions", [("a", "b"), ("b", "b")])
+@pytest.mark.parametrize(("replicas", "minimum"), [(1, 1), (2, 2), (3, 2)])
+def test_a_budget_does_not_block_other_groups_while_the_controller_is_stuck(
+    replicas: int, minimum: int, revisions: tuple[str, str]
+) -> None:
+    node = {**CLAIMS, "replicas": replicas, "podDisruptionBudgetSpec": {"minAvailable": minimum}}
+    before, desired = (specified(nodes={"brokers": node, **more}) for more in ({}, {"coordinators": CHANGED}))
+    status = {"currentRevision": revisions[0], "updateRevision": revisions[1], "updatedReplicas": 0}
+    live = observed(before, *pods(NAME, NAME)[:replicas], brokers={**status, "readyReplicas": minimum})
+    live = live.without([ObjectKey("Pod", f"{NAME}-2")])
+    budget = live.objects[ObjectKey("PodDisruptionBudget", NAME)]
+    exhausted = {"disruptionsAllowed": 0, "currentHealthy": minimum, "expectedPods": minimum}
+    live = live.with_objects([{**budget, "status": exhausted}])
+    result = gated(inputs(desired, live), *rolling.steps(desired, live))
+    assert [step.group for step in result.steps if step.restarted_pods] == ["coordinators"]
+    assert (evicted(result.later), len(result.warnings)) == ([f"{NAME}-0"], 1)
+
+
+def test_the_fix_of_another_group_does_not_wait_for_evictions() -> None:
+    nodes = {"brokers": CLAIMS}
+    before, desired = (specified(nodes={**nodes, **more}) for more in ({}, {"coordinators": CHANGED}))
+    broken = {"apiVersion": "v1", **rolling.pod("coordinators", 1, waiting="CrashLoopBackOff")}
+    states = {"brokers": {"updateRevision": "b", "updatedReplicas": 0}, "coordinators": {"readyReplicas": 1}}
+    live = observed(before, *pods(NAME, NAME), broken, **states)
+    result = gated(inputs(desired, live), *rolling.steps(desired, live))
+    assert [step.group for step in result.steps if step.restarted_pods] == ["coordinators"]
+    assert evicted(result.later) == [f"{NAME}-0"]
+
+
+PARTITIONED = {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}
+# (further fields of the group, pods, evicted pods)
+FROM_5: list[tuple[Manifest, list[Manifest], list[str]]] = [
+    ({}, OLD, [f"{NAME}-6"]),
+    ({}, BOTH, [f"{NAME}-5"]),
+    ({"updateStrategy": PARTITIONED}, BOTH, []),
+    (CLAIMS, pods(NAME, NAME), [f"{NAME}-5"]),
+    (CLAIMS, [with_volume(pods(NAME)[0]), *pods(NAME, NAME)[1:]], [f"{NAME}-6"]),
+    (CLAIMS, [unready(with_volume(pods(NAME)[0])), *pods(NAME, NAME)[1:]], []),
+]
+
+
+def from_5(cluster: Cluster, *found: Manifest, **status: Any) -> Observed:
+    """Return the live state with another client's ordinals.start of the brokers, and these pods of them."""
+    live = observed(cluster, **status).without([key_of(pod) for pod in OLD])
+    workload = live.objects[SET]
+    numbered = [
+        {**pod, "metadata": {**pod["metadata"], "name": f"{NAME}-{ordinal}"}} for ordinal, pod in enumerate(found, 5)
+    ]
+    return live.with_objects([{**workload, "spec": {**workload["spec"], "ordinals": {"start": 5}}}, *numbered])
+
+
+@pytest.mark.parametrize(("node", "found", "expected"), FROM_5)
+def test_ordinals_that_start_above_zero(node: Manifest, found: list[Manifest], expected: list[str]) -> None:
+    cluster = specified(nodes={"brokers": node})
+    assert evicted(gated(inputs(cluster, from_5(cluster, *found))).steps) == expected
+
+
+def test_the_partition_counts_from_the_first_ordinal() -> None:
+    """As it does for the controller of the StatefulSet."""
+    status = {"currentRevision": "b", "updateRevision": "b"}
+    for partition, is_updated in ((0, False), (1, False), (2, True)):
+        strategy = {**PARTITIONED, "rollingUpdate": {"partition": partition}}
+        cluster = specified(nodes={"brokers": {"updateStrategy": strategy}})
+        live = from_5(cluster, *pods(NAME, NAME), brokers=status)
+        [state] = [each for each in group_states(cluster, live) if each.key == "brokers"]
+        assert state.is_updated == is_updated
+        added = specified(nodes={"brokers": {"updateStrategy": strategy, **CLAIMS}})
+        assert bool(added_claims(Draft(inputs(added, live), ()))) == (partition > 0)
+
+
 def test_pods_that_the_controller_cannot_create_are_not_awaited() -> None:
     """As after the number of replicas was raised: it is stuck at the first pod."""
     cluster = specified(nodes={"brokers": {**CLAIMS, "replicas": 3}})
@@ -228,14 +315,13 @@ def test_pods_without_a_volume_wait_for_min_ready_seconds(age: int, expected: li
 def test_a_failing_pod_is_deleted_while_its_controller_is_stuck() -> None:
     cluster = specified(nodes={"brokers": CLAIMS}, forceDeleteStsPodOnError=True)
     status = {"updateRevision": "b", "updatedReplicas": 0, "readyReplicas": 1}
-    crashing = rolling.pod("brokers", 0, "a", "CrashLoopBackOff")
+    crashing = rolling.pod("brokers", 0, "a", "CrashLoopBackOff", container={"restartCount": 3})
     live = observed(cluster, with_volume(crashing), pods(NAME, NAME)[1], brokers=status)
     assert [step.key.name for step in failing_pods(inputs(cluster, live))] == [f"{NAME}-0"]
     replaced = live.with_objects([with_volume(pods(NAME, NAME)[1])])
     assert failing_pods(inputs(cluster, replaced)) == ()
 
 
-PARTITIONED = {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}
 ADDED: list[tuple[str, Manifest, list[Manifest], list[str]]] = [
     ("rolling", {}, pods(NAME, NAME), []),
     ("on delete", {"updateStrategy": {"type": "OnDelete"}}, pods(NAME, NAME), [f"{NAME}-0", f"{NAME}-1"]),
@@ -307,7 +393,9 @@ def test_the_rollout_lasts_until_the_last_pod_is_replaced() -> None:
 
 
 def test_the_decision_evicts() -> None:
-    plan = decide(inputs(specified(), observed(specified(), *OLD)))
+    asked = inputs(specified(), observed(specified(), *OLD))
+    assert decide(asked) == List("PodDisruptionBudget")
+    plan = decide(replace(asked, lists={"PodDisruptionBudget": ()}))
     assert isinstance(plan, Plan)
     assert evicted(plan.steps) == [f"{NAME}-1"]
     assert plan.restarts == ("brokers",)

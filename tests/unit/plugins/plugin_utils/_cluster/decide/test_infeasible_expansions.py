@@ -48,6 +48,8 @@ def test_finding(state: str, conditions: tuple[dict[str, str], ...], expected: s
         assert expected is not None
         assert expected in each.message
         assert (each.reason, each.object) == ("VolumesNotExpandable", "PersistentVolumeClaim d-druid-c-brokers-0")
-        plan = decide(inputs(which, observed(which, state, conditions), unlisted={}, verdicts={}, storage_classes={}))
+        read: dict[str, Any] = {"unlisted": {}, "verdicts": {}, "storage_classes": {}}
+        lists: dict[str, Any] = {"PodDisruptionBudget": ()}
+        plan = decide(inputs(which, observed(which, state, conditions), lists=lists, **read))
         assert isinstance(plan, Plan)
         assert [finding.is_problem for finding in plan.findings] == [True, False]

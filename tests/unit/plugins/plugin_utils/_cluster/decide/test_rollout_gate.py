@@ -23,6 +23,12 @@ Manifest = dict[str, Any]
 
 ONE_UNREADY = {"readyReplicas": 1}
 NONE_READY = {"readyReplicas": 0}
+# The second pod of the group is not ready, and Kubernetes reports why.
+CRASHING = {**ONE_UNREADY, "pod": {"waiting": "CrashLoopBackOff"}}
+NO_ROOM = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+UNPLACED = {**ONE_UNREADY, "pod": {"conditions": [NO_ROOM]}}
+READY = {"conditions": [{"type": "Ready", "status": "True"}]}
+RECREATED = {"observedGeneration": 0, "replicas": 0, "readyReplicas": 0, "updatedReplicas": 0, "pod": READY}
 ROLLING = {"updateRevision": "b", "updatedReplicas": 1, "readyReplicas": 1}
 UPGRADED = rolling.cluster(NEW)
 DOWNGRADED = rolling.cluster(OLD)
@@ -31,6 +37,13 @@ ORDER = ["historicals", "middlemanagers", "brokers", "coordinators"]
 
 def gated(desired: Cluster, live: Observed) -> Gated:
     return gate(rolling.steps(desired, live), inputs(desired, live))
+
+
+def observed(cluster: Cluster, states: dict[str, dict[str, Any]]) -> Observed:
+    """Return the live state; `pod` in a state describes the second pod of the group."""
+    status = {key: {name: value for name, value in state.items() if name != "pod"} for key, state in states.items()}
+    pods = [{"apiVersion": "v1", **rolling.pod(key, 1, **each["pod"])} for key, each in states.items() if "pod" in each]
+    return rolling.observed(cluster, **status).with_objects(pods)
 
 
 def restarts(steps: tuple[Step, ...]) -> list[str]:
@@ -56,6 +69,20 @@ TABLE: list[tuple[str, str, dict[str, Any], Cluster, list[str], list[str]]] = [
      ["brokers"], [ORDER[0], ORDER[1], ORDER[3]]),
     ("a broken group is repaired", OLD, {"historicals": ROLLING, "brokers": NONE_READY}, UPGRADED,
      ["historicals", "brokers"], ["middlemanagers", "coordinators"]),
+    ("a broken group is repaired while another one is not ready", OLD,
+     {"historicals": ONE_UNREADY, "brokers": CRASHING}, UPGRADED, ["brokers"], [ORDER[0], ORDER[1], ORDER[3]]),
+    ("not while another group is rolling", OLD, {"historicals": ROLLING, "brokers": CRASHING},
+     rolling.cluster(OLD, {"brokers": {"image": NEW}}), [], ["brokers"]),
+    ("nor before the controller has observed its change", OLD,
+     {"historicals": {"observedGeneration": 0}, "brokers": CRASHING}, rolling.cluster(OLD, {"brokers": {"image": NEW}}),
+     [], ["brokers"]),
+    ("one of several broken groups", OLD, dict.fromkeys(ORDER[:3], CRASHING), UPGRADED, ["historicals"], ORDER[1:]),
+    ("one of several groups whose pods do not fit", OLD, dict.fromkeys(ORDER[1:], UNPLACED), UPGRADED,
+     ["middlemanagers"], [ORDER[0], *ORDER[2:]]),
+    ("a fix in the middle of a rollout", OLD, {"historicals": ONE_UNREADY, "brokers": ROLLING},
+     rolling.cluster(OLD, {"brokers": {"image": NEW}}), ["brokers"], []),
+    ("a recreated workload has yet to adopt its pods", OLD, dict.fromkeys(ORDER[:2], RECREATED), UPGRADED,
+     ["historicals"], ORDER[1:]),
     ("a stopped group has no pods", OLD, {}, rolling.cluster(NEW, {"historicals": {"stopped": True}}),
      ["middlemanagers"], ["brokers", "coordinators"]),
     ("a group with OnDelete does not wait", OLD, {},
@@ -71,7 +98,7 @@ TABLE: list[tuple[str, str, dict[str, Any], Cluster, list[str], list[str]]] = [
     ("image", "states", "desired", "now", "later"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE]
 )
 def test_restarts(image: str, states: Any, desired: Cluster, now: list[str], later: list[str]) -> None:
-    found = gated(desired, rolling.observed(rolling.cluster(image), **states))
+    found = gated(desired, observed(rolling.cluster(image), states))
     assert restarts(found.steps) == now
     assert restarts(found.later) == later
 
@@ -169,19 +196,21 @@ def test_a_group_of_another_kind_keeps_its_pods_until_they_are_replaced() -> Non
     assert gate((idle,), inputs(after, starting)).steps == (idle,)
 
 
-states = st.fixed_dictionaries({}, optional={key: st.sampled_from([ONE_UNREADY, NONE_READY, ROLLING]) for key in ORDER})
+STATES = [ONE_UNREADY, NONE_READY, ROLLING, CRASHING, UNPLACED, {**ROLLING, "pod": CRASHING["pod"]}, RECREATED]
+states = st.fixed_dictionaries({}, optional={key: st.sampled_from(STATES) for key in ORDER})
 
 
 @given(states=states, changed=st.sets(st.sampled_from(ORDER)))
 def test_at_most_one_group_with_ready_pods_restarts(states: dict[str, Any], changed: set[str]) -> None:
     desired = rolling.cluster(OLD, {key: {"image": NEW} for key in changed})
-    live = rolling.observed(rolling.cluster(OLD), **states)
-    found = gated(desired, live)
+    found = gated(desired, observed(rolling.cluster(OLD), states))
     now, later = set(restarts(found.steps)), set(restarts(found.later))
     assert now | later == changed
     assert not now & later
     working = {key for key in now if states.get(key) != NONE_READY}
     assert len(working) <= 1
+    in_rollout = {key for key, state in states.items() if "updatedReplicas" in state}
+    assert not in_rollout or working <= in_rollout, "a group restarts in the middle of the rollout of another one"
     if working and not working & states.keys():
         assert not states, "a group that is available restarts while another one is not"
 
