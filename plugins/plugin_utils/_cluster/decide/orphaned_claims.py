@@ -113,7 +113,9 @@ def _next_step(claim: PodClaim, inputs: Inputs) -> Iterator[Step]:
     elif mark.since + timedelta(seconds=seconds) <= inputs.now:
         text = f"orphaned: {_cause(claim)}; marked since {timestamp(mark.since)}"
         notice = Notice(reasons.ORPHANED_PVC_DELETED, text)
-        yield Step("delete", claim.live, claim.key, claim.live, notice=notice, orphan=claim.orphan)
+        resource = inputs.resource if inputs.cluster.uid is not None else None
+        orphan = claim.orphan._replace(resource=resource)
+        yield Step("delete", claim.live, claim.key, claim.live, notice=notice, orphan=orphan)
 
 
 def _cause(claim: PodClaim) -> str:
