@@ -6,11 +6,14 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import replace
+from itertools import count
 
 import pytest
 from ansible_collections.druidops.druid.tests.simulator.specification import Cluster, Group
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
+    Action,
     Controllers,
     Converge,
     Create,
@@ -76,11 +79,6 @@ HISTORIES: dict[str, tuple[Cluster, list[Event], list[int]]] = {
         [Delete(), Converge(), Wait(1), Create(Cluster({"historicals": THREE}, deletes_orphans=True))],
         [0, 1, 2],
     ),
-    "scaled up between two requests": (
-        CLUSTER,
-        [DOWN, *MARKED, Wait(61), *(Meanwhile(number, UP) for number in (0, 8, 12, 14, 16, 17))],
-        [0, 1, 2],
-    ),
 }  # fmt: skip
 
 
@@ -96,6 +94,45 @@ def test_what_is_left(cluster: Cluster, history: list[Event], left: list[int]) -
     observer.converge()
     observer.play(history)
     assert ordinals(observer.subject) == left
+
+
+# What a user may do to keep PVCs whose grace period is over.
+CHANGES: dict[str, Action] = {
+    "scaled up": UP,
+    "stopped": Edit("stopped", True, "brokers"),
+    "paused": Edit("paused", True),
+    "switched off": Edit("deletes_orphans", False),
+    "whenScaled Retain": Edit("when_scaled", "Retain", "brokers"),
+}
+
+
+@pytest.fixture(scope="module")
+def due() -> Observer:
+    """Return a cluster with two orphaned PVCs that the next reconcile deletes."""
+    observer = Observer()
+    for action in (Create(CLUSTER), Converge(), DOWN, *MARKED, Wait(61)):
+        observer.act(action)
+    return observer
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_change_between_two_requests(due: Observer, change: Action) -> None:
+    lost = []
+    for number in count():
+        observer = deepcopy(due)
+        before, specified = observer.claims(), observer.subject.cluster
+        observer.act(Meanwhile(number, change))
+        if observer.subject.cluster == specified:
+            break
+        # Another one of the same name is empty.
+        missing = {name for name, uid in before.items() if observer.claims().get(name) != uid}
+        assert missing <= observer.subject.deleted_before
+        lost.append(len(missing))
+        observer.converge()
+        missing_later = {name for name, uid in before.items() if observer.claims().get(name) != uid}
+        assert missing_later == missing
+    # Before the first deletion, between the two, and after both.
+    assert sorted({*lost}) == [0, 1, 2]
 
 
 @pytest.mark.parametrize("request_number", range(0, 40, 3))
