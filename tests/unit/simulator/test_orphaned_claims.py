@@ -21,6 +21,7 @@ from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
     Edit,
     Event,
     ForeignAutoscaler,
+    Load,
     Meanwhile,
     Outdated,
     Rename,
@@ -35,6 +36,7 @@ from ansible_collections.druidops.druid.tests.unit.simulator.subject import Subj
 THREE = Group(replicas=3, when_scaled="", when_deleted="")
 CLUSTER = Cluster({"brokers": THREE, "historicals": THREE}, deletes_orphans=True)
 DOWN, UP, REMOVE = Edit("replicas", 1, "brokers"), Edit("replicas", 3, "brokers"), Rename("brokers")
+FOREIGN = ForeignAutoscaler("brokers", (1, 3))
 MARKED = (Run(), Controllers(5), Run())
 
 
@@ -60,9 +62,22 @@ HISTORIES: dict[str, tuple[Cluster, list[Event], list[int]]] = {
     "another kind": (CLUSTER, [Edit("kind", "Deployment", "brokers")], [0, 1, 2]),
     "switched off": (CLUSTER, [DOWN, *MARKED, Edit("deletes_orphans", False), Wait(90)], [0, 1, 2]),
     "an autoscaler": (CLUSTER, [ForeignAutoscaler("brokers", (1, 2)), DOWN], [0, 1]),
-    "an autoscaler goes": (
+    "an autoscaler that has scaled goes": (
+        one(replicas=None),
+        [FOREIGN, Load("brokers", 3), Converge(), Load("brokers", 1), Converge(), ForeignAutoscaler("brokers", None)],
+        [0, 1, 2],
+    ),
+    "an autoscaler that has scaled goes, then scaled by the spec": (
+        one(replicas=None),
+        [
+            *(FOREIGN, Load("brokers", 3), Converge(), Load("brokers", 1), Converge()),
+            *(ForeignAutoscaler("brokers", None), Converge(), Edit("replicas", 2, "brokers")),
+        ],
+        [0, 1],
+    ),
+    "an autoscaler that has not scaled goes": (
         CLUSTER,
-        [ForeignAutoscaler("brokers", (1, 3)), DOWN, Converge(), ForeignAutoscaler("brokers", None)],
+        [FOREIGN, DOWN, Converge(), ForeignAutoscaler("brokers", None)],
         [0],
     ),
     "whenScaled Retain": (one(when_scaled="Retain"), [DOWN], [0, 1, 2]),

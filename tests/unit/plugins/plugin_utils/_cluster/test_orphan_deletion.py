@@ -23,6 +23,13 @@ NAME, SET = "d-druid-c-brokers-1", "druid-c-brokers"
 STEP = Step("delete", claim(NAME), "brokers", claim(NAME))
 
 
+def scaled(manager: str, subresource: str = "scale", replicas: int = 1) -> dict[str, Any]:
+    """Return the StatefulSet, whose replicas this client has set."""
+    live = stateful_set(SET, replicas=replicas)
+    entry = {"manager": manager, "subresource": subresource, "fieldsV1": {"f:spec": {"f:replicas": {}}}}
+    return {**live, "metadata": {**live["metadata"], "managedFields": [entry]}}
+
+
 def resource(generation: int = 3, **metadata: Any) -> dict[str, Any]:
     own = {"name": "c", "namespace": "ns", "uid": "u", "generation": generation}
     return {"kind": "Druid", "metadata": {**own, **metadata}, "spec": {}}
@@ -54,6 +61,13 @@ def test_deletion(orphan: Orphan) -> None:
     assert api.deleted == [("PersistentVolumeClaim", "ns", NAME, f"uid-of-{NAME}", "7")]
 
 
+@pytest.mark.parametrize("objects", [[scaled("kubectl")], [scaled("x", "")], [scaled("keda"), autoscaler(SET, 1)]])
+def test_known_numbers_of_pods(objects: list[dict[str, Any]]) -> None:
+    api = Api(*objects)
+    delete_orphan(cast(KubernetesApi, api), STEP, Orphan(SET, 1))
+    assert len(api.deleted) == 1
+
+
 @pytest.mark.parametrize(
     ("objects", "reason"),
     [
@@ -62,6 +76,10 @@ def test_deletion(orphan: Orphan) -> None:
         ([stateful_set(SET, replicas=0)], f"StatefulSet {SET} needs it"),
         ([stateful_set(SET, replicas=1), autoscaler(SET, 2)], f"StatefulSet {SET} needs it"),
         ([stateful_set(SET, "e", replicas=1)], f"StatefulSet {SET} has no template for it"),
+        # Their autoscaler is deleted, maybe for a while.
+        ([scaled("kube-controller-manager")], f"StatefulSet {SET} needs it"),
+        ([scaled("keda")], f"StatefulSet {SET} needs it"),
+        ([scaled("druidops-autoscaled", "")], f"StatefulSet {SET} needs it"),
         ([], f"StatefulSet {SET} does not exist"),
     ],
 )
