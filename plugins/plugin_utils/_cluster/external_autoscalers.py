@@ -30,6 +30,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 KIND = "HorizontalPodAutoscaler"
 # The client that scales for every HorizontalPodAutoscaler, and its way to do so. A user who scales is another client.
 _AUTOSCALER = ("kube-controller-manager", SCALE)
+_PERSON = "kubectl"
 
 
 def undecided_workloads(cluster: Cluster, observed: Observed) -> frozenset[ObjectKey]:
@@ -70,6 +71,16 @@ def scaled_before_interruption(cluster: Cluster, observed: Observed) -> frozense
 def is_scaled_by_autoscaler(workload: Manifest) -> bool:
     """True if an autoscaler has set the replicas of the workload."""
     return bool(intersection(owned_by(workload, *_AUTOSCALER), REPLICAS))
+
+
+def may_be_autoscaled(workload: Manifest) -> bool:
+    """True if an autoscaler may have set the replicas of the workload: KEDA scales by itself while it is paused."""
+    entries = workload["metadata"].get("managedFields") or ()
+    found = (each for each in entries if "f:replicas" in (each.get("fieldsV1") or {}).get("f:spec", {}))
+    return any(
+        each["manager"] == AUTOSCALED_MANAGER or (each.get("subresource") == SCALE and each["manager"] != _PERSON)
+        for each in found
+    )
 
 
 def scaled_by_autoscaler(manifest: Manifest) -> Manifest:

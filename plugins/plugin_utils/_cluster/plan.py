@@ -39,10 +39,14 @@ class Notice(NamedTuple):
 
 
 class Orphan(NamedTuple):
-    """What a PVC belonged to: the name of a StatefulSet, and the pods that the spec requests; None: it is removed."""
+    """What a PVC belonged to: the name of a StatefulSet, and the pods that the spec requests; None: it is removed.
+
+    `resource`: the resource whose spec that is; None for a cluster without one.
+    """
 
     workload: str
     replicas: int | None
+    resource: Manifest | None = None
 
 
 class ExpandingVolume(NamedTuple):

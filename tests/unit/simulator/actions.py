@@ -178,7 +178,9 @@ class Meanwhile:
     def act(self, subject: Subject) -> None:
         remaining, server = iter(range(self.request)), subject.world.server
 
-        def interrupt(_request: Request, when: Literal["before", "after"]) -> None:
+        def interrupt(request: Request, when: Literal["before", "after"]) -> None:
+            if request.method == "DELETE":
+                subject.deleted_before.add(request.name)
             if when == "before" and next(remaining, None) is None:
                 server.interrupt = uninterrupted
                 self.action.act(subject)

@@ -40,15 +40,20 @@ class MarkedClaims:
         found = (each for each in store.of_kind(CLAIM) if is_marked(each) and not is_terminating(each))
         self.claims = {each["metadata"]["name"]: each for each in found if each["metadata"]["name"] not in mounted}
         self.cluster = self.subject.cluster
+        self.subject.deleted_before.clear()
 
     def may_be_deleted(self, name: str) -> bool:
-        """True for a PVC that was marked for the whole grace period, and that a spec does not need."""
+        """True for a PVC that was marked for the whole grace period, and that the specs before and after do not need.
+
+        What the user specified after the request to delete it could not be known.
+        """
         claim = self.claims.get(name)
         if claim is None or claim["metadata"]["uid"] in self.subject.unmarked:
             return False
         since = datetime.fromisoformat(claim["metadata"]["annotations"][ANNOTATION])
-        specified = (self.cluster, self.subject.cluster)
-        is_unused = any(_is_unused(name, cluster) for cluster in specified if cluster is not None)
+        later = () if name in self.subject.deleted_before else (self.subject.cluster,)
+        specified = [cluster for cluster in (self.cluster, *later) if cluster is not None]
+        is_unused = bool(specified) and all(_is_unused(name, cluster) for cluster in specified)
         return self.subject.world.clock.now() - since >= GRACE and is_unused
 
 

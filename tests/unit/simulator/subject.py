@@ -60,6 +60,8 @@ class Subject:
     deleted_pods: set[str] = field(default_factory=set)
     # The uids of the PVCs whose marks the user has removed.
     unmarked: set[str] = field(default_factory=set)
+    # The names of the PVCs whose deletion was requested before the user did something in the middle of a run.
+    deleted_before: set[str] = field(default_factory=set)
 
     @property
     def live(self) -> Manifest | None:

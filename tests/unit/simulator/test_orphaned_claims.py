@@ -6,11 +6,14 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import replace
+from itertools import count
 
 import pytest
 from ansible_collections.druidops.druid.tests.simulator.specification import Cluster, Group
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
+    Action,
     Controllers,
     Converge,
     Create,
@@ -18,6 +21,7 @@ from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
     Edit,
     Event,
     ForeignAutoscaler,
+    Load,
     Meanwhile,
     Outdated,
     Rename,
@@ -32,6 +36,7 @@ from ansible_collections.druidops.druid.tests.unit.simulator.subject import Subj
 THREE = Group(replicas=3, when_scaled="", when_deleted="")
 CLUSTER = Cluster({"brokers": THREE, "historicals": THREE}, deletes_orphans=True)
 DOWN, UP, REMOVE = Edit("replicas", 1, "brokers"), Edit("replicas", 3, "brokers"), Rename("brokers")
+FOREIGN = ForeignAutoscaler("brokers", (1, 3))
 MARKED = (Run(), Controllers(5), Run())
 
 
@@ -57,9 +62,22 @@ HISTORIES: dict[str, tuple[Cluster, list[Event], list[int]]] = {
     "another kind": (CLUSTER, [Edit("kind", "Deployment", "brokers")], [0, 1, 2]),
     "switched off": (CLUSTER, [DOWN, *MARKED, Edit("deletes_orphans", False), Wait(90)], [0, 1, 2]),
     "an autoscaler": (CLUSTER, [ForeignAutoscaler("brokers", (1, 2)), DOWN], [0, 1]),
-    "an autoscaler goes": (
+    "an autoscaler that has scaled goes": (
+        one(replicas=None),
+        [FOREIGN, Load("brokers", 3), Converge(), Load("brokers", 1), Converge(), ForeignAutoscaler("brokers", None)],
+        [0, 1, 2],
+    ),
+    "an autoscaler that has scaled goes, then scaled by the spec": (
+        one(replicas=None),
+        [
+            *(FOREIGN, Load("brokers", 3), Converge(), Load("brokers", 1), Converge()),
+            *(ForeignAutoscaler("brokers", None), Converge(), Edit("replicas", 2, "brokers")),
+        ],
+        [0, 1],
+    ),
+    "an autoscaler that has not scaled goes": (
         CLUSTER,
-        [ForeignAutoscaler("brokers", (1, 3)), DOWN, Converge(), ForeignAutoscaler("brokers", None)],
+        [FOREIGN, DOWN, Converge(), ForeignAutoscaler("brokers", None)],
         [0],
     ),
     "whenScaled Retain": (one(when_scaled="Retain"), [DOWN], [0, 1, 2]),
@@ -74,11 +92,6 @@ HISTORIES: dict[str, tuple[Cluster, list[Event], list[int]]] = {
     "another resource, with fewer pods and groups": (
         replace(CLUSTER, keeps_pvcs=True),
         [Delete(), Converge(), Wait(1), Create(Cluster({"historicals": THREE}, deletes_orphans=True))],
-        [0, 1, 2],
-    ),
-    "scaled up between two requests": (
-        CLUSTER,
-        [DOWN, *MARKED, Wait(61), *(Meanwhile(number, UP) for number in (0, 8, 12, 14, 16, 17))],
         [0, 1, 2],
     ),
 }  # fmt: skip
@@ -96,6 +109,45 @@ def test_what_is_left(cluster: Cluster, history: list[Event], left: list[int]) -
     observer.converge()
     observer.play(history)
     assert ordinals(observer.subject) == left
+
+
+# What a user may do to keep PVCs whose grace period is over.
+CHANGES: dict[str, Action] = {
+    "scaled up": UP,
+    "stopped": Edit("stopped", True, "brokers"),
+    "paused": Edit("paused", True),
+    "switched off": Edit("deletes_orphans", False),
+    "whenScaled Retain": Edit("when_scaled", "Retain", "brokers"),
+}
+
+
+@pytest.fixture(scope="module")
+def due() -> Observer:
+    """Return a cluster with two orphaned PVCs that the next reconcile deletes."""
+    observer = Observer()
+    for action in (Create(CLUSTER), Converge(), DOWN, *MARKED, Wait(61)):
+        observer.act(action)
+    return observer
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_change_between_two_requests(due: Observer, change: Action) -> None:
+    lost = []
+    for number in count():
+        observer = deepcopy(due)
+        before, specified = observer.claims(), observer.subject.cluster
+        observer.act(Meanwhile(number, change))
+        if observer.subject.cluster == specified:
+            break
+        # Another one of the same name is empty.
+        missing = {name for name, uid in before.items() if observer.claims().get(name) != uid}
+        assert missing <= observer.subject.deleted_before
+        lost.append(len(missing))
+        observer.converge()
+        missing_later = {name for name, uid in before.items() if observer.claims().get(name) != uid}
+        assert missing_later == missing
+    # Before the first deletion, between the two, and after both.
+    assert sorted({*lost}) == [0, 1, 2]
 
 
 @pytest.mark.parametrize("request_number", range(0, 40, 3))

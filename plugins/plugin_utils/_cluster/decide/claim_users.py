@@ -23,11 +23,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sca
     replicas,
     template_names,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.external_autoscalers import may_be_autoscaled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Orphan
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
 # The kinds that must be listed to know it.
 KINDS = ("Pod", "StatefulSet", "Deployment", "HorizontalPodAutoscaler")
+_NO_ORDINAL = 10**9
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
@@ -73,9 +75,15 @@ class Users(NamedTuple):
                 yield f"it may belong to StatefulSet {own}"
 
     def _needed(self, stateful_set: Manifest, specified: int) -> int:
-        """Return the ordinal from which no pod can need a PVC again: never because there are no replicas."""
-        needed = max(specified, replicas(stateful_set), _before_stop(stateful_set), self._maximum(stateful_set))
-        return first_ordinal(stateful_set) + needed if needed else 10**9
+        """Return the ordinal from which no pod can need a PVC again.
+
+        There is none without replicas, and none while an autoscaler is deleted, maybe to be created again: KEDA deletes
+        it during a pause.
+        """
+        maximum = self._maximum(stateful_set)
+        needed = max(specified, replicas(stateful_set), _before_stop(stateful_set), maximum)
+        is_unbounded = not needed or (not maximum and may_be_autoscaled(stateful_set))
+        return _NO_ORDINAL if is_unbounded else first_ordinal(stateful_set) + needed
 
     def _maximum(self, stateful_set: Manifest) -> int:
         key = (stateful_set["kind"], stateful_set["metadata"]["name"])

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import drop_blocked
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.older_claims import exists_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout_gate import gate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
@@ -45,7 +46,8 @@ class Draft:
         """Return the plan."""
         inputs, gated = self.inputs, gate(self.steps, self.inputs)
         live, cluster = inputs.live_and_all_claims, inputs.cluster
-        steps, later = (with_effects(each, live, cluster) for each in (gated.steps, gated.later))
+        since = exists_since(inputs)
+        steps, later = (with_effects(each, live, cluster, since) for each in (gated.steps, gated.later))
         return Plan(steps, self.findings, inputs.desired.warnings, rollout_warnings=gated.warnings, later=later)
 
 

@@ -27,12 +27,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 CLAIM = "PersistentVolumeClaim"
 
 
-def with_effects(steps: Sequence[Step], observed: Observed, cluster: Cluster | None = None) -> tuple[Step, ...]:
+def with_effects(
+    steps: Sequence[Step], observed: Observed, cluster: Cluster | None = None, since: str | None = None
+) -> tuple[Step, ...]:
     """Return the steps of a plan with their effects; `observed` is the live state before the plan.
 
-    The cluster decides what becomes of PVCs that are not used any more.
+    The cluster, and since when it exists, decide what becomes of PVCs that are not used any more.
     """
-    state = _State(observed, {step.key: step for step in steps}, cluster)
+    state = _State(observed, {step.key: step for step in steps}, cluster, since)
     return tuple(replace(step, effects=tuple(_effects(step, state))) for step in steps)
 
 
@@ -51,6 +53,7 @@ class _State:
     observed: Observed
     steps: Mapping[ObjectKey, Step]
     cluster: Cluster | None = None
+    since: str | None = None
 
     def after(self, key: ObjectKey) -> Manifest | None:
         """Return the object after its step; an object without a step does not change."""
@@ -137,12 +140,19 @@ def _retained(workload: Manifest, ordinal: int, state: _State) -> Iterator[Effec
         return
     found = pvcs_above(workload["metadata"]["name"], template_names(workload), ordinal, state.observed)
     kept = [name for name in found if not state.is_deleted(ObjectKey(CLAIM, name))]
-    orphaned = [] if state.cluster is None else orphaned_by(state.cluster, workload, ordinal, kept)
+    orphaned = _orphaned(workload, ordinal, kept, state)
     for names, verb, remark in ((orphaned, "orphan", _remark(state)), (sorted({*kept} - {*orphaned}), "retain", "")):
         if names:
             number = f"{len(names)} PVC{'' if len(names) == 1 else 's'}"
             text = f"{verb} {number} of {key_of(workload)}{remark}: {join_limited(names)}"
             yield Effect(text, is_destructive=verb == "orphan")
+
+
+def _orphaned(workload: Manifest, ordinal: int, names: list[str], state: _State) -> list[str]:
+    if state.cluster is None:
+        return []
+    claims = (state.observed.objects[ObjectKey(CLAIM, name)] for name in names)
+    return orphaned_by(state.cluster, workload, ordinal, claims, state.since)
 
 
 def _remark(state: _State) -> str:

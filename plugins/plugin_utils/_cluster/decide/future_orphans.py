@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_claims import place_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.older_claims import is_older
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.orphan_marks import mark_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import first_ordinal
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.retention_policy import (
     retains_explicitly,
@@ -18,17 +20,24 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
 
-def orphaned_by(cluster: Cluster, stateful_set: Manifest, replicas: int, claims: Iterable[str]) -> list[str]:
-    """Return those of the PVCs that are orphaned once the StatefulSet has this number of replicas, or is removed."""
+def orphaned_by(
+    cluster: Cluster, stateful_set: Manifest, replicas: int, claims: Iterable[Manifest], since: str | None
+) -> list[str]:
+    """Return those of the PVCs that are orphaned once the StatefulSet has this number of replicas, or is removed.
+
+    `since`: when the cluster was created.
+    """
     if not cluster.deletes_orphans or cluster.stopped:
         return []
+    deletable = (each for each in claims if not is_older(each, since) and not mark_of(each).is_kept)
+    names = [each["metadata"]["name"] for each in deletable]
     found = (each for each in cluster.groups if each.unique_name == stateful_set["metadata"]["name"])
     group = next(found, None)
     if group is None:
-        return [] if retains_explicitly(stateful_set) else [*claims]
+        return [] if retains_explicitly(stateful_set) else names
     if group.stopped or group.is_deployment or retains_scaled(group) or not replicas:
         return []
     maximum = int((group.node.get("hpAutoscaler") or {}).get("maxReplicas") or 0)
     needed = first_ordinal(stateful_set) + max(replicas, maximum)
-    places = ((name, place_of(name)) for name in claims)
+    places = ((name, place_of(name)) for name in names)
     return [name for name, place in places if place is not None and place[1] >= needed]

@@ -20,8 +20,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cla
     requested_size,
     template_name,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.orphan_marks import mark_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import TO_BE_DELETED_LABEL
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
@@ -66,6 +66,12 @@ class GroupClaim(NamedTuple):
         """True if it has a volume. Kubernetes rejects changes of a PVC without one."""
         return bool((self.live.get("status") or {}).get("phase") == "Bound")
 
+    @property
+    def is_infeasible(self) -> bool:
+        """True if the storage driver has given up its expansion."""
+        states = (self.live.get("status") or {}).get("allocatedResourceStatuses") or {}
+        return str(states.get("storage") or "").endswith("Infeasible")
+
 
 def place_of(name: str) -> tuple[str, int] | None:
     """Return the name of a PVC without its ordinal, and the ordinal; None if it has none."""
@@ -74,12 +80,14 @@ def place_of(name: str) -> tuple[str, int] | None:
 
 
 def used_claims(group: Group, inputs: Inputs) -> tuple[GroupClaim, ...]:
-    """Return the PVCs of the group that exist and stay, by ordinal; not terminating or marked ones."""
-    return tuple(
-        claim
-        for claim in sorted(_claims(group, inputs), key=lambda each: (each.ordinal or 0, each.name))
-        if not is_terminating(claim.live) and TO_BE_DELETED_LABEL not in (claim.live["metadata"].get("labels") or {})
-    )
+    """Return the PVCs of the group that exist and stay, by ordinal: not those that are terminating, or are marked.
+
+    A mark of the Go operator may be on a PVC that a pod mounts.
+    """
+    mounted = mounted_claims(inputs.live)
+    claims = sorted(_claims(group, inputs), key=lambda each: (each.ordinal or 0, each.name))
+    present = (claim for claim in claims if not is_terminating(claim.live))
+    return tuple(claim for claim in present if claim.name in mounted or not mark_of(claim.live).is_marked)
 
 
 def _claims(group: Group, inputs: Inputs) -> Iterator[GroupClaim]:

@@ -14,7 +14,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
-_INFEASIBLE = "Infeasible"
 _FAILURES = ("ControllerResizeError", "NodeResizeError")
 
 
@@ -25,8 +24,8 @@ def infeasible_expansions(inputs: Inputs) -> tuple[Finding, ...]:
 
 def _found(claims: tuple[GroupClaim, ...]) -> Iterator[Finding]:
     for claim in claims:
-        state = ((claim.live.get("status") or {}).get("allocatedResourceStatuses") or {}).get("storage") or ""
-        if state.endswith(_INFEASIBLE):
+        if claim.is_infeasible:
+            state = claim.live["status"]["allocatedResourceStatuses"]["storage"]
             size = claim.desired.text if claim.desired else ""
             message = (
                 f"{claim.field}: PVC {claim.name} cannot be expanded to {size}: {state}{_reason(claim)}. Lower the "

@@ -15,6 +15,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.claim_users import KINDS, Users
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.older_claims import exists_since, is_older
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.orphan_marks import (
     mark_of,
     marking,
@@ -75,16 +76,10 @@ def _usage(claim: PodClaim, users: Users, inputs: Inputs) -> str | None:
         return "deleteOrphanPvc is false"
     if inputs.cluster.stopped:
         return "the cluster is stopped"
-    if _is_older(claim, inputs):
+    if is_older(claim.live, exists_since(inputs)):
         return f"it is older than {inputs.resource['kind']} {inputs.cluster.name}"
     group = claim.group
     return (_group_usage(group) if group is not None else None) or users.usage(claim.name, claim.orphan)
-
-
-def _is_older(claim: PodClaim, inputs: Inputs) -> bool:
-    """True for a PVC of an earlier resource of the same name, which was deleted without its PVCs."""
-    created, since = (each["metadata"].get("creationTimestamp") or "" for each in (claim.live, inputs.resource))
-    return bool(created and created < since)
 
 
 def _group_usage(group: Group) -> str | None:
@@ -113,7 +108,9 @@ def _next_step(claim: PodClaim, inputs: Inputs) -> Iterator[Step]:
     elif mark.since + timedelta(seconds=seconds) <= inputs.now:
         text = f"orphaned: {_cause(claim)}; marked since {timestamp(mark.since)}"
         notice = Notice(reasons.ORPHANED_PVC_DELETED, text)
-        yield Step("delete", claim.live, claim.key, claim.live, notice=notice, orphan=claim.orphan)
+        resource = inputs.resource if inputs.cluster.uid is not None else None
+        orphan = claim.orphan._replace(resource=resource)
+        yield Step("delete", claim.live, claim.key, claim.live, notice=notice, orphan=orphan)
 
 
 def _cause(claim: PodClaim) -> str:

@@ -35,10 +35,15 @@ def outdated_resource(draft: Draft) -> tuple[Finding, ...] | GetResource:
     if not inputs.latest:
         return GetResource()
     [latest] = inputs.latest
-    if latest is not None and _version(latest) == _version(inputs.resource):
+    if is_current(inputs.resource, latest):
         return ()
     message = f"{names.KIND} {inputs.cluster.name} was modified concurrently, so nothing was written. Retry."
     return (Finding(reasons.APPLY_FAILED, message),)
+
+
+def is_current(resource: Manifest, latest: Manifest | None) -> bool:
+    """True if the specification of the resource is still the latest one, and is still to be carried out."""
+    return latest is not None and _version(latest) == _version(resource)
 
 
 def _needs_latest(step: Step) -> bool:

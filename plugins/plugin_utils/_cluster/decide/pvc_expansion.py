@@ -125,7 +125,10 @@ def _blocks_group(group: Group, claim: GroupClaim, inputs: Inputs) -> bool:
 
 
 def deferred(inputs: Inputs) -> dict[str, str]:
-    """Return the groups whose volumes grow later, each with the group that they wait for."""
+    """Return the groups whose volumes grow later, each with the group that they wait for.
+
+    None waits for an expansion that the storage driver has given up.
+    """
     found: dict[str, str] = {}
     first: str | None = None
     for group in inputs.cluster.groups:
@@ -141,7 +144,8 @@ def deferred(inputs: Inputs) -> dict[str, str]:
 def _is_unfinished(group: Group, inputs: Inputs) -> bool:
     if not inputs.cluster.expands_pvcs:
         return False
-    return bool(undersized(group, inputs) or growing(group, inputs)) or _has_smaller_templates(group, inputs)
+    is_growing = not all(claim.is_infeasible for claim in growing(group, inputs))
+    return bool(undersized(group, inputs)) or is_growing or _has_smaller_templates(group, inputs)
 
 
 def _has_smaller_templates(group: Group, inputs: Inputs) -> bool:

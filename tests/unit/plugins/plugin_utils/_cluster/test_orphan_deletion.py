@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An orphaned PVC is read again before its deletion, which is bound to the version of the plan."""
+"""What may use an orphaned PVC is read again before its deletion, which is bound to the version of the plan."""
 
 from __future__ import annotations
 
@@ -23,8 +23,20 @@ NAME, SET = "d-druid-c-brokers-1", "druid-c-brokers"
 STEP = Step("delete", claim(NAME), "brokers", claim(NAME))
 
 
+def scaled(manager: str, subresource: str = "scale", replicas: int = 1) -> dict[str, Any]:
+    """Return the StatefulSet, whose replicas this client has set."""
+    live = stateful_set(SET, replicas=replicas)
+    entry = {"manager": manager, "subresource": subresource, "fieldsV1": {"f:spec": {"f:replicas": {}}}}
+    return {**live, "metadata": {**live["metadata"], "managedFields": [entry]}}
+
+
+def resource(generation: int = 3, **metadata: Any) -> dict[str, Any]:
+    own = {"name": "c", "namespace": "ns", "uid": "u", "generation": generation}
+    return {"kind": "Druid", "metadata": {**own, **metadata}, "spec": {}}
+
+
 class Api:
-    """Lists objects, and records the deletions."""
+    """Gets and lists objects, and records the deletions."""
 
     def __init__(self, *objects: dict[str, Any]) -> None:
         self.objects = objects
@@ -33,6 +45,10 @@ class Api:
     def list_objects(self, kind: str, namespace: str) -> list[dict[str, Any]]:
         assert namespace == "ns"
         return [each for each in self.objects if each["kind"] == kind]
+
+    def get(self, kind: str, namespace: str, name: str) -> dict[str, Any] | None:
+        found = (each for each in self.list_objects(kind, namespace) if each["metadata"]["name"] == name)
+        return next(found, None)
 
     def delete(self, *what: str, resource_version: str) -> None:
         self.deleted.append((*what, resource_version))
@@ -45,6 +61,13 @@ def test_deletion(orphan: Orphan) -> None:
     assert api.deleted == [("PersistentVolumeClaim", "ns", NAME, f"uid-of-{NAME}", "7")]
 
 
+@pytest.mark.parametrize("objects", [[scaled("kubectl")], [scaled("x", "")], [scaled("keda"), autoscaler(SET, 1)]])
+def test_known_numbers_of_pods(objects: list[dict[str, Any]]) -> None:
+    api = Api(*objects)
+    delete_orphan(cast(KubernetesApi, api), STEP, Orphan(SET, 1))
+    assert len(api.deleted) == 1
+
+
 @pytest.mark.parametrize(
     ("objects", "reason"),
     [
@@ -53,6 +76,10 @@ def test_deletion(orphan: Orphan) -> None:
         ([stateful_set(SET, replicas=0)], f"StatefulSet {SET} needs it"),
         ([stateful_set(SET, replicas=1), autoscaler(SET, 2)], f"StatefulSet {SET} needs it"),
         ([stateful_set(SET, "e", replicas=1)], f"StatefulSet {SET} has no template for it"),
+        # Their autoscaler is deleted, maybe for a while.
+        ([scaled("kube-controller-manager")], f"StatefulSet {SET} needs it"),
+        ([scaled("keda")], f"StatefulSet {SET} needs it"),
+        ([scaled("druidops-autoscaled", "")], f"StatefulSet {SET} needs it"),
         ([], f"StatefulSet {SET} does not exist"),
     ],
 )
@@ -61,4 +88,28 @@ def test_what_is_used_again_stays(objects: list[dict[str, Any]], reason: str) ->
     # The spec requests no pod, so that only what is live decides.
     with pytest.raises(StillUsed, match=f"^PersistentVolumeClaim {NAME} is not deleted: {reason}.$"):
         delete_orphan(cast(KubernetesApi, api), STEP, Orphan(SET, 0))
+    assert api.deleted == []
+
+
+def test_a_resource_that_did_not_change() -> None:
+    api = Api(stateful_set(SET, replicas=1), resource(annotations={"a": "b"}, resourceVersion="9"))
+    delete_orphan(cast(KubernetesApi, api), STEP, Orphan(SET, 1, resource(resourceVersion="8")))
+    assert len(api.deleted) == 1
+
+
+@pytest.mark.parametrize(
+    "latest",
+    [
+        [],
+        [resource(generation=4)],
+        [resource(uid="v")],
+        [resource(deletionTimestamp="2026-01-02T03:04:05Z")],
+        [resource(annotations={"druid.apache.org/ignored": "true"})],
+    ],
+    ids=["deleted", "changed", "recreated", "terminating", "paused"],
+)
+def test_a_resource_that_was_changed(latest: list[dict[str, Any]]) -> None:
+    api = Api(stateful_set(SET, replicas=1), *latest)
+    with pytest.raises(StillUsed, match=f"^PersistentVolumeClaim {NAME} is not deleted: Druid c was modified"):
+        delete_orphan(cast(KubernetesApi, api), STEP, Orphan(SET, 1, resource()))
     assert api.deleted == []

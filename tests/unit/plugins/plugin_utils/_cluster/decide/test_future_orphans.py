@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
     cluster,
     stateful_set,
 )
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import CREATED
 
 NAMES = [f"d-druid-c-brokers-{ordinal}" for ordinal in range(4)]
 SCALED = {"hpAutoscaler": orphans.autoscaler("druid-c-brokers", 3)["spec"]}
@@ -40,18 +41,34 @@ CASES: dict[str, tuple[Cluster, str, int, list[int]]] = {
 }
 
 
+def live(name: str) -> dict[str, Any]:
+    managed_fields = [{"manager": "x", "operation": "Update", "fieldsV1": {}}]
+    return {**stateful_set(name), "metadata": {"name": name, "managedFields": managed_fields}}
+
+
 @pytest.mark.parametrize(("which", "name", "replicas", "ordinals"), CASES.values(), ids=CASES)
 def test_orphans(which: Cluster, name: str, replicas: int, ordinals: list[int]) -> None:
-    live = {**stateful_set(name), "metadata": {"name": name, "creationTimestamp": "2026-01-01T00:00:00Z"}}
-    live["metadata"]["managedFields"] = [{"manager": "x", "operation": "Update", "fieldsV1": {}}]
-    assert orphaned_by(which, live, replicas, NAMES) == [NAMES[ordinal] for ordinal in ordinals]
+    assert orphaned_by(which, live(name), replicas, map(claim, NAMES), CREATED) == [
+        NAMES[ordinal] for ordinal in ordinals
+    ]
+
+
+@pytest.mark.parametrize("name", [SET, "druid-c-old"])
+def test_what_is_never_orphaned_is_not_counted(name: str) -> None:
+    claims = [
+        claim(NAMES[1], creationTimestamp="2026-01-02T03:04:04Z"),
+        claim(NAMES[2], annotations={"druid.apache.org/orphaned-since": "never"}),
+        claim(NAMES[3]),
+    ]
+    assert orphaned_by(cluster(), live(name), 1, claims, CREATED) == [NAMES[3]]
+    assert orphaned_by(cluster(), live(name), 1, claims, None) == []
 
 
 def test_the_plan_names_them() -> None:
     before = stateful_set(SET, replicas=4)
     after: dict[str, Any] = {**before, "spec": {**before["spec"], "replicas": 2}}
     observed = Observed().with_objects([before, *map(claim, NAMES)])
-    [step] = with_effects([Step("update", after, "brokers", before, after)], observed, cluster())
+    [step] = with_effects([Step("update", after, "brokers", before, after)], observed, cluster(), CREATED)
     assert [(effect.text, effect.is_destructive) for effect in step.effects] == [
         (f"stop 2 pods of StatefulSet {SET}", False),
         (

@@ -15,6 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.orp
     users_of_claims,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import List
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import orphans, rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.orphans import (
@@ -30,6 +31,7 @@ FIRST, SECOND = "d-druid-c-brokers-0", "d-druid-c-brokers-1"
 REMOVED = {"name": "d-druid-c-old-0", "group": "druid-c-old"}
 MARK, UNMARK, DELETE = "OrphanedPVCMarked", "OrphanedPVCUnmarked", "OrphanedPVCDeleted"
 SCALED = {"hpAutoscaler": orphans.autoscaler("druid-c-brokers", 2)["spec"]}
+PVCS = ((SECOND, "druid-c-brokers"), tuple(REMOVED.values()))
 RETAIN = {"persistentVolumeClaimRetentionPolicy": {"whenScaled": "Retain"}}
 
 
@@ -149,6 +151,33 @@ def test_pvcs_of_an_earlier_resource_stay(created: str, is_kept: bool) -> None:
     metadata = {**found.resource["metadata"], "creationTimestamp": created}
     steps = orphaned_claims(replace(found, resource={**found.resource, "metadata": metadata}))
     assert bool(steps) != is_kept
+
+
+@pytest.mark.parametrize(("created", "is_kept"), [(CREATED, False), ("2026-01-02T03:04:04Z", True)])
+@pytest.mark.parametrize("seconds", [None, 90])
+def test_pvcs_that_are_older_than_a_cluster_without_a_resource_stay(
+    created: str, is_kept: bool, seconds: int | None
+) -> None:
+    which = replace(cluster(), uid=None)
+    mark = {} if seconds is None else marks(seconds)
+    live = [claim(name, group, creationTimestamp=created, **mark) for name, group in PVCS]
+    steps = orphaned_claims(orphan_inputs(which, live))
+    kept, lost = (set(), {MARK}) if seconds is None else ({UNMARK}, {DELETE})
+    assert {step.notice and step.notice.reason for step in steps} == (kept if is_kept else lost)
+    assert all(step.orphan is None or step.orphan.resource is None for step in steps)
+
+
+def test_nothing_is_lost_of_a_cluster_of_unknown_age() -> None:
+    which = replace(cluster(), uid=None)
+    # These have the cluster's label, and another owner.
+    others = [{**each, "metadata": {**each["metadata"], "managedFields": []}} for each in _configs(which)]
+    live = Observed().with_objects([*others, claim(**REMOVED, **marks(90))])
+    [step] = orphaned_claims(orphan_inputs(which, (), live=live))
+    assert (step.notice and step.notice.reason) == UNMARK
+
+
+def _configs(which: Cluster) -> list[Manifest]:
+    return [*orphans.observed(which, ()).of_kind("ConfigMap")]
 
 
 def test_a_removed_group_whose_stateful_set_exists() -> None:

@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_updates import pvc_updates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, orphans
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged
 
@@ -42,6 +42,13 @@ CASES: dict[str, tuple[Manifest, Manifest, Manifest, Manifest, str | None]] = {
     "no volume yet": (templates(), templates("2Gi"), GROW, claim(phase="Pending"), None),
     "terminating": (templates(), templates("2Gi"), GROW, claim(deletionTimestamp="now"), None),
     "marked by the Go operator": (templates(), templates("2Gi"), GROW, claim(labels={"toBeDeleted": "yes"}), None),
+    "a label that is no mark": (
+        templates(),
+        templates("2Gi"),
+        GROW,
+        claim(labels={"toBeDeleted": "no"}),
+        "expand from 1Gi to 2Gi",
+    ),
     "of another template": (templates(), templates("2Gi"), GROW, claim("e-druid-c-brokers-0"), None),
     "of another group": (templates(), templates("2Gi"), GROW, claim("d-druid-c-brokers-x-0"), None),
     "an annotation": (templates(), templates(annotations={"a": "b"}), {}, claim(), "set annotation a to b"),
@@ -107,6 +114,16 @@ def test_updates(before: Manifest, after: Manifest, spec: Manifest, live: Manife
         assert step.after is not None
         kept = {name: step.after["metadata"].get("annotations", {}).get(name) for name in FOREIGN}
         assert kept == {name: live["metadata"].get("annotations", {}).get(name) for name in FOREIGN}
+
+
+def test_a_marked_pvc_that_a_pod_mounts() -> None:
+    """The Go operator has marked it, and with deleteOrphanPvc: false nothing removes its mark."""
+    live = claim(labels={"toBeDeleted": "yes", "deletionTS": "1"})
+    pod = {"apiVersion": "v1", **orphans.pod("druid-c-brokers-0", "d-druid-c-brokers-0")}
+    observed = converged(render(druid.cluster(templates()))).with_objects([live, pod])
+    [step] = pvc_updates(inputs(druid.cluster(templates("2Gi"), deleteOrphanPvc=False, **GROW), observed))
+    assert step.notice is not None
+    assert step.notice.message == "expand from 1Gi to 2Gi"
 
 
 def test_an_interrupted_recreation_is_finished() -> None:
