@@ -24,9 +24,6 @@ from testbed.control_plane import ControlPlane
 from testbed.control_plane import control_plane as temporary
 from testbed.pytest_plugin import kubernetes
 
-# One control plane without CRDs for all of these tests, and for no others.
-pytestmark = pytest.mark.xdist_group("without CRDs")
-
 ROOT = Path(__file__).parents[3]
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 PLURALS = ("druids", "druidingestions")
@@ -35,21 +32,18 @@ LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 CREATED_BY_US = {(kind, name) for kind, name in all_kinds_cluster.OBJECTS if kind != "PersistentVolumeClaim"}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def bare() -> Iterator[ControlPlane]:
-    """A control plane without CRDs."""
+    """A control plane without CRDs, of one test: the API server may take minutes to delete a CRD."""
     with temporary(kubernetes()) as plane:
         yield plane
 
 
 @pytest.fixture(params=EACH_CORE)
-def each_bare(bare: ControlPlane, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Ansible]:
-    """Each ansible-core, in its own namespace of a cluster without CRDs."""
+def each_bare(bare: ControlPlane, tmp_path: Path, request: pytest.FixtureRequest) -> Ansible:
+    """Each ansible-core, in a namespace of a cluster without CRDs."""
     namespace = bare.request("POST", "/api/v1/namespaces", {"metadata": {"generateName": "bare-"}})["metadata"]["name"]
-    yield Ansible(CORES[request.param], bare, namespace, tmp_path)
-    for plural in PLURALS:
-        bare.request("DELETE", f"{CRDS}/{plural}.druid.apache.org")
-    eventually(lambda: bare.request("GET", CRDS)["items"] == [])
+    return Ansible(CORES[request.param], bare, namespace, tmp_path)
 
 
 def test_without_crds_and_then_with_them(each_bare: Ansible) -> None:
