@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Leave out the Kubernetes client's classes for each API and type: 750 modules, and half of the memory.
+"""Leave out the Kubernetes client's classes for each API and type: 750 modules, and a quarter of the memory.
 
 The collection only uses the client's configuration, and sends its own requests. Other playbooks run in processes of
 their own, with the whole client.

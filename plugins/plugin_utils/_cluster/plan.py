@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import partition, template_names
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
@@ -171,10 +172,7 @@ class Step:
     @property
     def added_claims(self) -> list[str]:
         """The claim templates of a StatefulSet that it did not have before."""
-        before, after = (
-            [each["metadata"]["name"] for each in (live or {}).get("spec", {}).get("volumeClaimTemplates") or ()]
-            for live in (self.live, self.after)
-        )
+        before, after = (template_names(live) if live and "spec" in live else [] for live in (self.live, self.after))
         return [name for name in after if name not in before]
 
     @property
@@ -185,8 +183,7 @@ class Step:
         if not self.restarts_pods or self.waits_for_deletion:
             return 0
         before, after = ((live or {})["spec"].get("replicas", 1) for live in (self.live, self.after))
-        partition = (self.update_strategy.get("rollingUpdate") or {}).get("partition") or 0
-        return int(max(0, min(before, after) - partition))
+        return int(max(0, min(before, after) - partition(self.after or {"spec": {}})))
 
     @property
     def update_strategy(self) -> Mapping[str, Any]:

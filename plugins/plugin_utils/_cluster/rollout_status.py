@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import outdated_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import GroupState
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import replicas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import replicas
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since, timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited

@@ -205,11 +205,15 @@ class Group:
         autoscaler = self.node.get("hpAutoscaler") or {}
         return max(self.replicas, int(autoscaler.get("minReplicas") or 1))
 
+    @property
+    def max_replicas(self) -> int:
+        """The most pods that the group's autoscaler requests; 0 without one."""
+        return int((self.node.get("hpAutoscaler") or {}).get("maxReplicas") or 0)
+
     def within_limits(self, replicas: int) -> int:
         """Return the number of pods that is within the limits of the autoscaler, and closest to the number."""
-        maximum = (self.node.get("hpAutoscaler") or {}).get("maxReplicas")
         number = max(self.first_replicas, replicas)
-        return number if maximum is None else min(number, int(maximum))
+        return min(number, self.max_replicas) if self.max_replicas else number
 
     def first_present(self, name: str) -> Any:
         """Return the group's value if it is set, even to an empty one; else the cluster's (FNN)."""

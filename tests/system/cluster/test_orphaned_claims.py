@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -201,20 +202,27 @@ def test_a_pod_of_another_owner(live: NamespaceClient) -> None:
     assert one_pass(live, NAME).plan.steps == ()
 
 
+def problem_after(live: NamespaceClient, change: Callable[[], object]) -> str:
+    """Reconcile, and make the change immediately before the deletion of the PVC; return the message of the problem."""
+
+    def before(step: Step) -> None:
+        if step.operation == "delete":
+            change()
+
+    request = cluster_request(NAME, live.namespace, Options(on_step=before))
+    outcome = run(connection(live), request, lambda _text: None, Clock())
+    [problem] = outcome.plan.findings
+    return problem.message
+
+
 def test_a_pod_that_is_created_after_the_plan(live: NamespaceClient) -> None:
     created(live)
     scale(live)
     one_pass(live, NAME)
     grace(live, 0)
 
-    def before(step: Step) -> None:
-        if step.operation == "delete":
-            pod(live)
-
-    request = cluster_request(NAME, live.namespace, Options(on_step=before))
-    outcome = run(connection(live), request, lambda _text: None, Clock())
-    [problem] = outcome.plan.findings
-    assert problem.message == f"{CLAIM} {SECOND} is not deleted: pod reader mounts it."
+    message = problem_after(live, lambda: pod(live))
+    assert message == f"{CLAIM} {SECOND} is not deleted: pod reader mounts it."
     one_pass(live, NAME)
     assert not marked(live)
 
@@ -226,13 +234,8 @@ def test_a_change_of_the_pvc_after_the_plan(live: NamespaceClient) -> None:
     one_pass(live, NAME)
     grace(live, 0)
 
-    def before(step: Step) -> None:
-        if step.operation == "delete":
-            live.merge(CLAIM, SECOND, {"metadata": {"labels": {"toBeDeleted": None}}})
-
-    request = cluster_request(NAME, live.namespace, Options(on_step=before))
-    outcome = run(connection(live), request, lambda _text: None, Clock())
-    assert "was modified concurrently" in outcome.plan.findings[0].message
+    unmarked = {"metadata": {"labels": {"toBeDeleted": None}}}
+    assert "was modified concurrently" in problem_after(live, lambda: live.merge(CLAIM, SECOND, unmarked))
     one_pass(live, NAME)
     assert not is_deleted_claim(live)
     assert reported(live)[0]["name"] == SECOND

@@ -180,15 +180,21 @@ PURE = (
         for name in (
             "config_map_hash",
             "external_autoscalers",
+            "image",
             "inputs",
             "names",
             "object_ownership",
             "observed",
+            "orphan_status",
             "plan",
             "plan_output",
             "quota_errors",
+            "requeue",
+            "restart_causes",
+            "rollout_status",
             "router",
             "spec",
+            "stateful_sets",
             "status",
             "strategic_merge",
         )
@@ -198,8 +204,8 @@ PURE = (
     *(
         f"plugins/plugin_utils/_kubernetes/{name}.py"
         for name in (
-            *("compare", "field_ownership", "field_set", "finalizer", "foreign_fields", "list_types", "masking"),
-            *("merge", "objects", "schema"),
+            *("compare", "field_ownership", "field_set", "finalizer", "foreign_fields", "label_selector"),
+            *("list_types", "masking", "merge", "objects", "schema"),
         )
     ),
     *(
@@ -232,7 +238,10 @@ IMPURE = (
     f"{DRUID_API}.objects",
     *(
         f"{COLLECTION}{KUBERNETES}_cluster.{name}"
-        for name in ("act", "delete.release", "delete.run", "delete.sequence", "dry_run", "dynamic_config", "gather")
+        for name in (
+            *("act", "delete.release", "delete.run", "delete.sequence", "dry_run", "dynamic_config", "gather"),
+            "orphan_deletion",
+        )
     ),
     *(f"{COLLECTION}{KUBERNETES}_cluster.{name}" for name in ("observe", "reconcile", "write")),
     *(

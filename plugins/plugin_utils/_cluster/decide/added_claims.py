@@ -13,12 +13,13 @@ from collections.abc import Iterator
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import missing_volumes
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import (
-    first_ordinal,
-    ordinal_of,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
+    first_ordinal,
+    ordinal_of,
+    partition,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
@@ -41,12 +42,11 @@ def added_claims(draft: Draft) -> tuple[Finding, ...]:
 
 def _kept(stateful_set: Manifest, group: Group, observed: Observed) -> Iterator[Manifest]:
     """Yield the pods that the update strategy of the StatefulSet excludes."""
-    strategy = stateful_set["spec"].get("updateStrategy") or {}
-    partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
-    first = first_ordinal(observed.workload(group) or stateful_set)
+    is_on_delete = (stateful_set["spec"].get("updateStrategy") or {}).get("type") == "OnDelete"
+    first = first_ordinal(observed.workload(group) or stateful_set) + partition(stateful_set)
     for pod in observed.pods_of(group):
         ordinal = ordinal_of(pod, stateful_set["metadata"]["name"])
-        if ordinal is not None and (strategy.get("type") == "OnDelete" or ordinal < first + partition):
+        if ordinal is not None and (is_on_delete or ordinal < first):
             yield pod
 
 

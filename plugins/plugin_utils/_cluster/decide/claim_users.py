@@ -9,28 +9,26 @@ All of the namespace count, also those of other owners: the labels of a PVC do n
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_claims import (
     claim_names,
     place_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.external_autoscalers import may_be_autoscaled
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Orphan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import replicas_before_stop
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     first_ordinal,
     replicas,
     template_names,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.external_autoscalers import may_be_autoscaled
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Orphan
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
 # The kinds that must be listed to know it.
 KINDS = ("Pod", "StatefulSet", "Deployment", "HorizontalPodAutoscaler")
 _NO_ORDINAL = 10**9
-_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 class Users(NamedTuple):
@@ -81,7 +79,7 @@ class Users(NamedTuple):
         it during a pause.
         """
         maximum = self._maximum(stateful_set)
-        needed = max(specified, replicas(stateful_set), _before_stop(stateful_set), maximum)
+        needed = max(specified, replicas(stateful_set), replicas_before_stop(stateful_set), maximum)
         is_unbounded = not needed or (not maximum and may_be_autoscaled(stateful_set))
         return _NO_ORDINAL if is_unbounded else first_ordinal(stateful_set) + needed
 
@@ -90,8 +88,3 @@ class Users(NamedTuple):
         specs: Iterator[Mapping[str, Any]] = (each["spec"] for each in self.autoscalers)
         targets = ((spec["scaleTargetRef"], int(spec["maxReplicas"])) for spec in specs)
         return max((maximum for target, maximum in targets if (target["kind"], target["name"]) == key), default=0)
-
-
-def _before_stop(workload: Manifest) -> int:
-    text = (workload["metadata"].get("annotations") or {}).get(names.REPLICAS_BEFORE_STOP_ANNOTATION, "")
-    return int(text) if _NUMBER.fullmatch(text) else 0

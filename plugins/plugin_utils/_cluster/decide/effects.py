@@ -11,16 +11,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.future_orphans import orphaned_by
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import (
-    pods_above,
-    pvcs_above,
-    replicas,
-    template_names,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import pods_above, pvcs_above
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Effect, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import deletes_scaled_pvcs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import replicas, template_names
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 

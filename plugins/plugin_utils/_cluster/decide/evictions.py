@@ -13,17 +13,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Restart, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     first_ordinal,
     ordinal_of,
     replicas,
     template_names,
     updated_ordinals,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Restart, Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.label_selector import matches
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
     WORKLOADS,

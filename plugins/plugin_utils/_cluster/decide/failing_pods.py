@@ -17,18 +17,18 @@ from datetime import datetime
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import is_stuck
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import is_failing
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import (
-    ordinal_of,
-    updated_ordinals,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
+    REVISION_LABEL,
+    ordinal_of,
+    updated_ordinals,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
 
-_REVISION = "controller-revision-hash"
 _MIN_SECONDS = 60
 _MIN_RESTARTS = 3
 
@@ -49,7 +49,7 @@ def _blocking(group: Group, observed: Observed, now: datetime) -> Iterator[Manif
     name, revision = workload["metadata"]["name"], workload["status"]["updateRevision"]
     pods = ((ordinal_of(pod, name), pod) for pod in observed.pods_of(group) if not is_terminating(pod))
     for ordinal, pod in sorted((each for each in pods if each[0] is not None), key=lambda each: each[0] or 0):
-        is_old = (pod["metadata"].get("labels") or {}).get(_REVISION) != revision
+        is_old = (pod["metadata"].get("labels") or {}).get(REVISION_LABEL) != revision
         if ordinal in updated_ordinals(workload) and is_old and is_failing(pod) and _has_been_tried(pod, now):
             yield pod
 

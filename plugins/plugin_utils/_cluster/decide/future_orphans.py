@@ -11,12 +11,12 @@ from collections.abc import Iterable
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_claims import place_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.older_claims import is_older
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.orphan_marks import mark_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import first_ordinal
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.retention_policy import (
     retains_explicitly,
     retains_scaled,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import first_ordinal
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
 
@@ -37,7 +37,6 @@ def orphaned_by(
         return [] if retains_explicitly(stateful_set) else names
     if group.stopped or group.is_deployment or retains_scaled(group) or not replicas:
         return []
-    maximum = int((group.node.get("hpAutoscaler") or {}).get("maxReplicas") or 0)
-    needed = first_ordinal(stateful_set) + max(replicas, maximum)
+    needed = first_ordinal(stateful_set) + max(replicas, group.max_replicas)
     places = ((name, place_of(name)) for name in names)
     return [name for name, place in places if place is not None and place[1] >= needed]

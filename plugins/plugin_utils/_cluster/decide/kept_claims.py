@@ -17,10 +17,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.orp
     mark_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_updates import updated_claim
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import template_names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Notice, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.retention_policy import retains_explicitly
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import template_names
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 

@@ -55,10 +55,10 @@ def _steps(inputs: Inputs) -> Iterator[Step]:
     cluster = inputs.cluster
     if pause_finding(cluster.annotations, cluster.spec) is not None:
         return
-    users = _users(inputs)
+    users, since = _users(inputs), exists_since(inputs)
     is_settled = all(state.is_complete for state in group_states(cluster, inputs.live))
     for claim in pod_claims(inputs):
-        usage = _usage(claim, users, inputs)
+        usage = _usage(claim, users, since, inputs)
         if usage is not None:
             yield from _unmarked(claim, usage, inputs)
         elif is_settled:
@@ -70,13 +70,16 @@ def _users(inputs: Inputs) -> Users:
     return Users(*(tuple(inputs.lists.get(kind) or inputs.live.of_kind(kind)) for kind in KINDS))
 
 
-def _usage(claim: PodClaim, users: Users, inputs: Inputs) -> str | None:
-    """Return why a PVC is not orphaned, or is not deleted; None if it is orphaned."""
+def _usage(claim: PodClaim, users: Users, since: str | None, inputs: Inputs) -> str | None:
+    """Return why a PVC is not orphaned, or is not deleted; None if it is orphaned.
+
+    `since`: when the cluster was created.
+    """
     if not inputs.cluster.deletes_orphans:
         return "deleteOrphanPvc is false"
     if inputs.cluster.stopped:
         return "the cluster is stopped"
-    if is_older(claim.live, exists_since(inputs)):
+    if is_older(claim.live, since):
         return f"it is older than {inputs.resource['kind']} {inputs.cluster.name}"
     group = claim.group
     return (_group_usage(group) if group is not None else None) or users.usage(claim.name, claim.orphan)

@@ -17,7 +17,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import nam
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.claim_sizes import CLAIM
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_claims import place_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import ordinal_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
     group_of,
@@ -26,6 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_own
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Orphan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import ordinal_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import is_managed_by_us
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 
@@ -51,8 +51,7 @@ class PodClaim(NamedTuple):
         """What decides whether the PVC is orphaned, with the largest number of pods that the spec allows."""
         if self.group is None:
             return Orphan(self.workload, None)
-        maximum = (self.group.node.get("hpAutoscaler") or {}).get("maxReplicas") or 0
-        return Orphan(self.workload, max(self.group.replicas, self.group.left_replicas or 0, int(maximum)))
+        return Orphan(self.workload, max(self.group.replicas, self.group.left_replicas or 0, self.group.max_replicas))
 
 
 def pod_claims(inputs: Inputs) -> Iterator[PodClaim]:

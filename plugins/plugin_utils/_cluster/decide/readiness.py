@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
+    REVISION_LABEL,
     first_ordinal,
     ordinal_of,
+    partition,
     replicas,
     updated_ordinals,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready
 
@@ -142,17 +144,17 @@ def _is_updated(workload: Manifest, pods: Iterable[Manifest]) -> bool:
     # Pods that stay at the old revision as the user requested count as up to date.
     if strategy.get("type") == "OnDelete":
         return True
-    partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
     if status.get("currentRevision") == status.get("updateRevision"):
         return not any(_is_old(pod, workload) for pod in pods)
-    return bool(partition and status.get("updatedReplicas", 0) >= workload["spec"].get("replicas", 1) - partition)
+    kept = partition(workload)
+    return bool(kept and status.get("updatedReplicas", 0) >= replicas(workload) - kept)
 
 
 def _is_old(pod: Manifest, workload: Manifest) -> bool:
     """True for a pod that its recreated StatefulSet has yet to replace: the first revision is the current one."""
     if ordinal_of(pod, workload["metadata"]["name"]) not in updated_ordinals(workload) or is_terminating(pod):
         return False
-    revision = (pod["metadata"].get("labels") or {}).get("controller-revision-hash")
+    revision = (pod["metadata"].get("labels") or {}).get(REVISION_LABEL)
     return revision is not None and revision != (workload.get("status") or {}).get("updateRevision", revision)
 
 

@@ -10,24 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
-
-
-def replicas(workload: Manifest) -> int:
-    """Return the replicas of a workload; Kubernetes defaults to 1."""
-    return int(workload["spec"].get("replicas", 1))
-
-
-def first_ordinal(stateful_set: Manifest) -> int:
-    """Return the ordinal of the first pod."""
-    return int((stateful_set["spec"].get("ordinals") or {}).get("start") or 0)
-
-
-def updated_ordinals(stateful_set: Manifest) -> range:
-    """Return the ordinals of the pods that a rolling update replaces: the partition counts from the first one."""
-    strategy = stateful_set["spec"].get("updateStrategy") or {}
-    first, partition = first_ordinal(stateful_set), (strategy.get("rollingUpdate") or {}).get("partition") or 0
-    return range(first + partition, first + replicas(stateful_set))
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import ordinal_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
 
 
 def pods_above(name: str, ordinal: int, observed: Observed) -> Iterator[int]:
@@ -36,17 +20,6 @@ def pods_above(name: str, ordinal: int, observed: Observed) -> Iterator[int]:
         found = ordinal_of(pod, name)
         if found is not None and found >= ordinal:
             yield found
-
-
-def ordinal_of(pod: Manifest, name: str) -> int | None:
-    """Return the ordinal of a pod of the StatefulSet with this name; None for any other pod."""
-    found = re.fullmatch(rf"{re.escape(name)}-([0-9]{{1,9}})", pod["metadata"]["name"])
-    return int(found[1]) if found else None
-
-
-def template_names(stateful_set: Manifest) -> list[str]:
-    """Return the names of the volume claim templates."""
-    return [template["metadata"]["name"] for template in stateful_set["spec"].get("volumeClaimTemplates") or ()]
 
 
 def pvcs_above(name: str, templates: Iterable[str], ordinal: int, observed: Observed) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import REVISION_LABEL
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.strategic_merge import strategic_merge
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import owned_fields
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import below
@@ -26,7 +27,7 @@ _NUMBER = re.compile(r"[0-9]{1,10}")
 _LABELS_OF_CONTROLLERS = frozenset(
     {
         "apps.kubernetes.io/pod-index",
-        "controller-revision-hash",
+        REVISION_LABEL,
         "pod-template-hash",
         "statefulset.kubernetes.io/pod-name",
     }
@@ -72,9 +73,13 @@ class Preserved:
 
 def kept_replicas(workload: Mapping[str, Any]) -> int:
     """Return the number of replicas of a live workload; of a stopped one the number before."""
-    replicas = int(workload["spec"].get("replicas", 1))
-    before_stop = (workload["metadata"].get("annotations") or {}).get(names.REPLICAS_BEFORE_STOP_ANNOTATION, "")
-    return int(before_stop) if replicas == 0 and _NUMBER.fullmatch(before_stop) else replicas
+    return int(workload["spec"].get("replicas", 1)) or replicas_before_stop(workload)
+
+
+def replicas_before_stop(workload: Mapping[str, Any]) -> int:
+    """Return the number of replicas that a workload had before it was stopped; 0 if that is unknown."""
+    number = (workload["metadata"].get("annotations") or {}).get(names.REPLICAS_BEFORE_STOP_ANNOTATION, "")
+    return int(number) if _NUMBER.fullmatch(number) else 0
 
 
 def deletes_scaled_pvcs(workload: Mapping[str, Any]) -> bool:
