@@ -149,9 +149,10 @@ def _essence(live: Manifest) -> dict[str, Any]:
         names = ("hostname", "subdomain")
         essence |= {name: spec.get(name) or "" for name in names}
         essence["image"] = spec["containers"][0]["image"]
-        essence["claims"] = [
+        # The StatefulSet controller iterates over a map: the order of the volumes is random.
+        essence["claims"] = sorted(
             each["persistentVolumeClaim"]["claimName"] for each in spec["volumes"] if "persistentVolumeClaim" in each
-        ]
+        )
     if live["kind"] == "PersistentVolumeClaim":
         essence["labels"] = sorted((metadata.get("labels") or {}).items())
     return essence
