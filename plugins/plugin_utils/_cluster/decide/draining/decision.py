@@ -1,0 +1,148 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Decide how the drain of a group goes on: one pure function of what is live, and of what was recorded.
+
+A rollout: the partition keeps all outdated pods, the worker of the last one is drained, and the partition lets exactly
+that pod go. The next one follows when the new pod is ready, and its worker is registered and enabled. Fewer replicas:
+all pods that will go are drained at once, then the replicas are lowered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import Record
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.release import Released, released
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.state import (
+    Drain,
+    Limits,
+    Request,
+    WorkerGroup,
+    WorkerPod,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.worker import (
+    Draining,
+    drained,
+    enabled_again,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
+
+
+@dataclass
+class _Course:
+    """What has been decided so far."""
+
+    records: list[Record] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
+    awaited: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def add(self, found: Released | Draining) -> None:
+        self.records += [found.record] if found.record else []
+        self.requests += found.requests
+        self.awaited += [found.awaited] if found.awaited else []
+        self.warnings += [found.warning] if found.warning else []
+        self.problems += [found.problem] if isinstance(found, Released) and found.problem else []
+
+
+def drain(group: WorkerGroup, limits: Limits, now: datetime) -> Drain:
+    """Return what follows for the StatefulSet and its workers."""
+    if group.is_drained and not group.restarts and not group.is_observed:
+        return Drain(group.partition, max(group.replicas, group.desired), group.records)
+    course = _Course()
+    replaced = [released(group, each, limits, now) for each in group.records if each.released]
+    going = {found.record.pod for found in replaced if found.record and found.is_going}
+    for found in replaced:
+        course.add(found)
+    removed = _removed(group, going)
+    outdated = _outdated(group)
+    targets = removed or ([] if going or _has_gap(group, outdated, course) else _next(group, outdated))
+    open_records = {each.pod: each for each in group.records if not each.released} | {
+        found.resumed.pod: found.resumed for found in replaced if found.resumed
+    }
+    drains = [drained(group, pod, open_records.pop(pod.name, None), limits, now) for pod in targets]
+    is_done = bool(targets) and all(found.is_done for found in drains)
+    for found in drains:
+        course.add(found if not is_done else replace(found, record=_let_go(found.record, now), requests=()))
+    for record in open_records.values():
+        course.add(_kept(record) if _is_awaiting_turn(group, record) else enabled_again(group, record))
+    return Drain(
+        partition=_partition(group, outdated, targets, going, is_done=is_done),
+        replicas=group.desired if not removed or is_done else max(group.replicas, group.desired),
+        records=tuple(sorted(course.records, key=lambda each: -group.index(each.pod))),
+        requests=tuple(course.requests),
+        awaited=tuple(course.awaited),
+        warnings=tuple(course.warnings),
+        problem=" ".join(course.problems),
+    )
+
+
+def _removed(group: WorkerGroup, going: set[str]) -> list[WorkerPod]:
+    """Return the pods that fewer replicas remove, the last one first."""
+    found = [pod for pod in group.pods if group.desired <= pod.index < group.replicas and pod.name not in going]
+    return sorted(found, key=lambda pod: -pod.index) if group.is_drained else []
+
+
+def _outdated(group: WorkerGroup) -> list[WorkerPod]:
+    """Return the pods that a rollout replaces, the last one first."""
+    last = min(group.replicas, group.desired)
+    found = [pod for pod in group.pods if group.requested <= pod.index < last and pod.is_outdated]
+    return sorted(found, key=lambda pod: -pod.index) if group.is_drained and not group.restarts else []
+
+
+def _has_gap(group: WorkerGroup, outdated: Sequence[WorkerPod], course: _Course) -> bool:
+    """True if a pod above the outdated ones is missing or not ready: the controller replaces none meanwhile."""
+    if not outdated:
+        return False
+    pods = {pod.index: pod for pod in group.pods}
+    for index in range(outdated[0].index + 1, min(group.replicas, group.desired)):
+        pod = pods.get(index)
+        if pod is None or not pod.is_ready or pod.is_terminating:
+            course.awaited.append(f"pod {pod.name if pod else f'number {index}'} is not ready")
+            return True
+    return False
+
+
+def _next(group: WorkerGroup, outdated: Sequence[WorkerPod]) -> list[WorkerPod]:
+    """Return the pod that is drained next; several if the controller replaces none before one that is not ready."""
+    if not outdated:
+        return []
+    unready = [pod.index for pod in outdated if not pod.is_ready] if group.is_ordered else []
+    lowest = min(unready, default=outdated[0].index)
+    return [pod for pod in outdated if pod.index >= lowest]
+
+
+def _let_go(record: Record | None, now: datetime) -> Record | None:
+    return replace(record, released=timestamp(now)) if record else None
+
+
+def _is_awaiting_turn(group: WorkerGroup, record: Record) -> bool:
+    """True for a worker that stays disabled: its pod will be of another revision, which is not known yet."""
+    pod = group.pod(record.pod)
+    return group.is_drained and group.restarts and pod is not None and pod.uid == record.uid
+
+
+def _kept(record: Record) -> Draining:
+    return Draining(record=record)
+
+
+def _partition(
+    group: WorkerGroup, outdated: Sequence[WorkerPod], targets: Sequence[WorkerPod], going: set[str], *, is_done: bool
+) -> int:
+    """Return the partition: it keeps all outdated pods but those that were let go."""
+    if not group.is_drained:
+        return group.requested
+    if group.restarts:
+        return max(group.requested, group.replicas)
+    if any(pod.index >= group.desired for pod in targets):
+        has_outdated = any(pod.is_outdated and pod.index >= group.requested for pod in group.pods)
+        kept = group.desired if is_done else group.replicas
+        return max(group.requested, kept) if has_outdated else group.requested
+    free = [group.index(name) for name in going] + [pod.index for pod in targets if is_done]
+    kept_pods = [pod.index + 1 for pod in outdated if pod.index not in free]
+    return max(group.requested, *kept_pods) if kept_pods else group.requested

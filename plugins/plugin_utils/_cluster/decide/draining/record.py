@@ -1,0 +1,66 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The record of a drain, in an annotation of its StatefulSet: a worker that we have disabled is never forgotten. Pure.
+
+It is written before the worker is disabled. So every worker in it may be disabled, and no other one is so by us.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Record:
+    """A pod whose worker is drained: its name and uid, since when, and when it was released: it may be replaced now.
+
+    `handed_off`: when the handoff of its task groups was requested. `is_foreign`: others had disabled the worker
+    before, and it stays so if its pod stays.
+    """
+
+    pod: str
+    uid: str
+    since: str
+    released: str = ""
+    handed_off: str = ""
+    is_foreign: bool = False
+
+
+_NAMES = {"pod": "pod", "uid": "uid", "since": "since", "released": "released", "handed_off": "handedOff"}
+_FOREIGN = "disabledByOthers"
+
+
+def to_annotation(records: Iterable[Record]) -> str:
+    """Return the value of the annotation."""
+    return json.dumps([_document(record) for record in records], separators=(",", ":"))
+
+
+def from_annotation(text: str | None) -> tuple[Record, ...]:
+    """Return the records; an entry that a person has broken counts as none."""
+    try:
+        found = json.loads(text or "[]")
+    except (ValueError, RecursionError):
+        return ()
+    entries = (_record(each) for each in (found if isinstance(found, list) else ()))
+    by_pod = {each.pod: each for each in entries if each is not None}
+    return tuple(by_pod.values())
+
+
+def _document(record: Record) -> dict[str, Any]:
+    texts = {name: getattr(record, field) for field, name in _NAMES.items()}
+    present = {name: text for name, text in texts.items() if text}
+    return {**present, **({_FOREIGN: True} if record.is_foreign else {})}
+
+
+def _record(entry: object) -> Record | None:
+    if not isinstance(entry, Mapping):
+        return None
+    texts = {field: str(entry.get(name) or "") for field, name in _NAMES.items()}
+    if not texts["pod"].rpartition("-")[2].isdecimal() or not texts["uid"] or not texts["since"]:
+        return None
+    return Record(**texts, is_foreign=entry.get(_FOREIGN) is True)

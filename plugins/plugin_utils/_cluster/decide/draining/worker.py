@@ -1,0 +1,103 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One worker: it is disabled, its streams are handed off, and its tasks finish; or it is enabled again. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import Record
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.state import (
+    Limits,
+    Request,
+    TaskGroup,
+    Worker,
+    WorkerGroup,
+    WorkerPod,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since, timestamp
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+
+# A supervisor acts on a handoff in its next run, within 30 s by default; then its task does not read any more.
+HANDOFF_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Draining:
+    """How far a worker is. `is_done`: its pod may go. `awaited`: what it waits for."""
+
+    record: Record | None
+    is_done: bool = False
+    requests: tuple[Request, ...] = ()
+    awaited: str = ""
+    warning: str = ""
+
+
+def drained(group: WorkerGroup, pod: WorkerPod, record: Record | None, limits: Limits, now: datetime) -> Draining:
+    """Return how far the drain of a pod's worker is."""
+    record = _record(pod, record, now)
+    found = _drained(group, pod, record, now)
+    if found.is_done or seconds_since(record.since, now) < limits.drain:
+        return found
+    text = f"pod {pod.name} was released after {limits.drain:.0f} s although {found.awaited}"
+    return Draining(record, is_done=True, warning=text)
+
+
+def enabled_again(group: WorkerGroup, record: Record) -> Draining:
+    """Return how far a worker is whose pod stays: it is enabled, and only then forgotten."""
+    pod = group.pod(record.pod)
+    if pod is None or pod.uid != record.uid or record.is_foreign:
+        return Draining(None)
+    if group.unreachable:
+        return Draining(record, awaited=f"worker of pod {pod.name} has to be enabled again ({group.unreachable})")
+    if pod.worker is None:
+        return Draining(record, awaited=f"the worker of pod {pod.name} is not registered, and has to be enabled again")
+    if pod.worker.is_enabled:
+        return Draining(None)
+    request = Request("enable", pod.worker.host, pod.name)
+    return Draining(record, requests=(request,), awaited=f"the worker of pod {pod.name} is being enabled again")
+
+
+def _record(pod: WorkerPod, record: Record | None, now: datetime) -> Record:
+    """Return the record of the drain; a worker that was started again since is enabled, whoever had disabled it."""
+    if record is not None and record.uid == pod.uid:
+        return record
+    was_disabled = record is None and pod.worker is not None and not pod.worker.is_enabled
+    since = record.since if record else timestamp(now)
+    return Record(pod.name, pod.uid, since, is_foreign=was_disabled)
+
+
+def _drained(group: WorkerGroup, pod: WorkerPod, record: Record, now: datetime) -> Draining:
+    if pod.is_terminating or (not pod.is_ready and pod.worker is None):
+        return Draining(record, is_done=True)
+    if group.unreachable:
+        return Draining(record, awaited=f"the tasks of pod {pod.name} are not known ({group.unreachable})")
+    if pod.worker is None:
+        return Draining(record, awaited=f"no worker of pod {pod.name} is registered")
+    if pod.worker.is_enabled:
+        request = Request("disable", pod.worker.host, pod.name)
+        return Draining(record, requests=(request,), awaited=f"the worker of pod {pod.name} is being disabled")
+    if not pod.worker.tasks:
+        return Draining(record, is_done=True)
+    return _waiting(pod, pod.worker, record, now)
+
+
+def _waiting(pod: WorkerPod, worker: Worker, record: Record, now: datetime) -> Draining:
+    requests: tuple[Request, ...] = ()
+    is_due = not record.handed_off or seconds_since(record.handed_off, now) >= HANDOFF_SECONDS
+    if worker.reading and is_due:
+        record, requests = replace(record, handed_off=timestamp(now)), tuple(_handoffs(pod, worker.reading))
+    verb = "runs" if len(worker.tasks) == 1 else "run"
+    return Draining(record, requests=requests, awaited=f"{join_limited(worker.tasks)} still {verb} on pod {pod.name}")
+
+
+def _handoffs(pod: WorkerPod, reading: Iterable[TaskGroup]) -> Iterator[Request]:
+    by_supervisor: dict[str, set[int]] = {}
+    for each in reading:
+        by_supervisor.setdefault(each.supervisor, set()).add(each.number)
+    for supervisor, numbers in sorted(by_supervisor.items()):
+        yield Request("handoff", supervisor, pod.name, tuple(sorted(numbers)))

@@ -1,0 +1,185 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The decision about the drain of one group, as tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.decision import drain
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import Record
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.state import (
+    Drain,
+    Limits,
+    TaskGroup,
+    Worker,
+    WorkerGroup,
+    WorkerPod,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+LIMITS = Limits(drain=3600, pod_ready=1800)
+IDLE, BUSY, OFF = Worker("w"), Worker("w", tasks=("t1",)), Worker("w", is_enabled=False)
+BUSY_OFF = Worker("w", is_enabled=False, tasks=("t1",))
+READING = replace(BUSY_OFF, reading=(TaskGroup("pages", 3), TaskGroup("pages", 1)))
+
+
+def ago(seconds: float) -> str:
+    return timestamp(NOW - timedelta(seconds=seconds))
+
+
+def pod(index: int, worker: Worker | None = IDLE, *, old: bool = True, **more: Any) -> WorkerPod:
+    named = replace(worker, host=f"mm-{index}:8091") if worker else None
+    return WorkerPod(index, f"mm-{index}", f"uid-{index}", is_outdated=old, worker=named, **more)
+
+
+def new(index: int, worker: Worker | None = IDLE, **more: Any) -> WorkerPod:
+    return replace(pod(index, worker, old=False, **more), uid=f"new-{index}")
+
+
+def record(index: int, since: float = 60, **more: Any) -> Record:
+    return Record(f"mm-{index}", f"uid-{index}", ago(since), **more)
+
+
+def let_go(index: int, seconds: float = 10, **more: Any) -> Record:
+    return record(index, released=ago(seconds), **more)
+
+
+def group(*pods: WorkerPod, **more: Any) -> WorkerGroup:
+    return WorkerGroup("mm", **{"replicas": 3, "desired": 3, "pods": pods, **more})
+
+
+def decided(which: WorkerGroup) -> Drain:
+    return drain(which, LIMITS, NOW)
+
+
+def summary(found: Drain) -> tuple[int, int, list[str], list[str]]:
+    """Return partition, replicas, the recorded pods (with a minus if they were let go), and the requests."""
+    recorded = [f"{'-' if each.released else ''}{each.pod}" for each in found.records]
+    requests = [" ".join((each.verb, each.target, *map(str, each.task_groups))) for each in found.requests]
+    return found.partition, found.replicas, recorded, requests
+
+
+OLD = (pod(0), pod(1), pod(2))
+TABLE: list[tuple[str, WorkerGroup, tuple[int, int, list[str], list[str]]]] = [
+    ("nothing to do", group(new(0), new(1), new(2)), (0, 3, [], [])),
+    ("a new revision is about to be written", group(*OLD, restarts=True), (3, 3, [], [])),
+    ("the controller has not observed it", group(*OLD, partition=3, is_observed=False), (3, 3, [], [])),
+    ("the last one is disabled", group(*OLD, partition=3), (3, 3, ["mm-2"], ["disable mm-2:8091"])),
+    ("the partition is raised first", group(*OLD), (3, 3, ["mm-2"], ["disable mm-2:8091"])),
+    ("its tasks are awaited", group(*OLD[:2], pod(2, BUSY_OFF), records=(record(2),)), (3, 3, ["mm-2"], [])),
+    ("without tasks, it is let go", group(*OLD[:2], pod(2, OFF), records=(record(2),)), (2, 3, ["-mm-2"], [])),
+    ("its pod is gone", group(*OLD[:2], partition=2, records=(let_go(2),)), (2, 3, ["-mm-2"], [])),
+    ("the new one is not ready", group(*OLD[:2], new(2, None, is_ready=False), records=(let_go(2),)), (2, 3, ["-mm-2"], [])),
+    ("the new one is not registered", group(*OLD[:2], new(2, None), records=(let_go(2),)), (2, 3, ["-mm-2"], [])),
+    ("the new one is disabled", group(*OLD[:2], new(2, OFF), records=(let_go(2),)), (2, 3, ["-mm-2"], ["enable mm-2:8091"])),
+    ("the next one follows", group(*OLD[:2], new(2), partition=2, records=(let_go(2),)), (2, 3, ["mm-1"], ["disable mm-1:8091"])),
+    ("the last of them", group(pod(0, OFF), new(1), new(2), partition=1, records=(record(0),)), (0, 3, ["-mm-0"], [])),
+    ("all of them are new", group(new(0), new(1), new(2), partition=0, records=(let_go(0),)), (0, 3, [], [])),
+    ("a partition of the user", group(*OLD[:2], new(2), partition=2, requested=2), (2, 3, [], [])),
+    ("above a partition of the user", group(*OLD, partition=3, requested=2), (3, 3, ["mm-2"], ["disable mm-2:8091"])),
+    ("a pod without a worker has no tasks", group(*OLD[:2], pod(2, None, is_ready=False)), (2, 3, ["-mm-2"], [])),
+    ("a terminating pod needs no drain", group(*OLD[:2], pod(2, BUSY, is_terminating=True)), (2, 3, ["-mm-2"], [])),
+    ("the worker of a ready pod is awaited", group(*OLD[:2], pod(2, None)), (3, 3, ["mm-2"], [])),
+    ("the controller waits for a pod", group(pod(0), pod(1), new(2, is_ready=False)), (2, 3, [], [])),
+    ("an unready pod blocks an ordered update",
+     group(pod(0), pod(1, None, is_ready=False), pod(2, OFF), is_ordered=True, records=(record(2),)),
+     (1, 3, ["-mm-2", "-mm-1"], [])),
+    ("the time is over", group(*OLD[:2], pod(2, BUSY_OFF), records=(record(2, 3600),)), (2, 3, ["-mm-2"], [])),
+    ("Druid is unreachable", group(*OLD, unreachable="no"), (3, 3, ["mm-2"], [])),
+    ("for too long", group(*OLD, unreachable="no", records=(record(2, 3600),)), (2, 3, ["-mm-2"], [])),
+    ("unreachable, but no process runs", group(*OLD[:2], pod(2, None, is_ready=False), unreachable="no"), (2, 3, ["-mm-2"], [])),
+    ("streams are handed off",
+     group(*OLD[:2], pod(2, READING), records=(record(2),)), (3, 3, ["mm-2"], ["handoff pages 1 3"])),
+    ("once", group(*OLD[:2], pod(2, READING), records=(record(2, handed_off=ago(59)),)), (3, 3, ["mm-2"], [])),
+    ("until they are",
+     group(*OLD[:2], pod(2, READING), records=(record(2, handed_off=ago(60)),)), (3, 3, ["mm-2"], ["handoff pages 1 3"])),
+    ("the worker was enabled meanwhile",
+     group(*OLD[:2], pod(2, BUSY), records=(record(2),)), (3, 3, ["mm-2"], ["disable mm-2:8091"])),
+    # The change is undone.
+    ("undone while it is drained",
+     group(new(0), new(1), pod(2, BUSY_OFF, old=False), partition=3, records=(record(2),)), (0, 3, ["mm-2"], ["enable mm-2:8091"])),
+    ("undone, and enabled", group(new(0), new(1), pod(2, old=False), records=(record(2),)), (0, 3, [], [])),
+    ("undone, others had disabled it",
+     group(new(0), new(1), pod(2, OFF, old=False), records=(record(2, is_foreign=True),)), (0, 3, [], [])),
+    ("undone while Druid is unreachable",
+     group(new(0), new(1), pod(2, None, old=False), records=(record(2),), unreachable="no"), (0, 3, ["mm-2"], [])),
+    ("undone after it was let go",
+     group(new(0), new(1), pod(2, OFF, old=False), partition=2, records=(let_go(2),)), (0, 3, ["mm-2"], ["enable mm-2:8091"])),
+    ("another change after that",
+     group(pod(0), pod(1, OFF), replace(new(2), is_outdated=True), partition=1, records=(let_go(1),)),
+     (3, 3, ["mm-2", "mm-1"], ["disable mm-2:8091", "enable mm-1:8091"])),
+    ("another change is about to be written",
+     group(*OLD[:2], pod(2, BUSY_OFF), restarts=True, records=(record(2),)), (3, 3, ["mm-2"], [])),
+    ("draining is not requested any more",
+     group(*OLD[:2], pod(2, BUSY_OFF), is_drained=False, partition=3, records=(record(2),)),
+     (0, 3, ["mm-2"], ["enable mm-2:8091"])),
+    # Fewer replicas.
+    ("those that go are disabled",
+     group(new(0), new(1), new(2), desired=1), (0, 3, ["mm-2", "mm-1"], ["disable mm-2:8091", "disable mm-1:8091"])),
+    ("one of them has tasks",
+     group(new(0), pod(1, BUSY_OFF, old=False), pod(2, OFF, old=False), desired=1, records=(record(2), record(1))),
+     (0, 3, ["mm-2", "mm-1"], [])),
+    ("none has tasks",
+     group(new(0), pod(1, OFF, old=False), pod(2, OFF, old=False), desired=1, records=(record(2), record(1))),
+     (0, 1, ["-mm-2", "-mm-1"], [])),
+    ("they are terminating",
+     group(new(0), pod(1, OFF, old=False, is_terminating=True), replicas=1, desired=1, records=(let_go(2), let_go(1))),
+     (0, 1, ["-mm-1"], [])),
+    ("more after all",
+     group(new(0), pod(1, OFF, old=False), pod(2, OFF, old=False), records=(record(2), record(1))),
+     (0, 3, ["mm-2", "mm-1"], ["enable mm-2:8091", "enable mm-1:8091"])),
+    ("they do not run", group(new(0), desired=1), (0, 1, [], [])),
+    ("outdated ones stay until they go", group(*OLD, desired=2), (3, 3, ["mm-2"], ["disable mm-2:8091"])),
+    ("then the others are replaced", group(*OLD[:2], pod(2, OFF), desired=2, records=(record(2),)), (2, 2, ["-mm-2"], [])),
+    ("a new pod that was just replaced", group(new(0), new(1), new(2), desired=2, records=(let_go(2),)),
+     (0, 3, ["mm-2"], ["disable mm-2:8091"])),
+    ("more replicas", group(new(0), new(1), new(2), desired=5), (0, 5, [], [])),
+    ("fewer, without draining", group(new(0), new(1), new(2), desired=1, is_drained=False), (0, 1, [], [])),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("which", "expected"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
+def test_decides_what_follows(which: WorkerGroup, expected: tuple[int, int, list[str], list[str]]) -> None:
+    assert summary(decided(which)) == expected
+
+
+def test_a_worker_that_others_have_disabled_is_recorded_as_theirs() -> None:
+    assert [each.is_foreign for each in decided(group(*OLD[:2], pod(2, BUSY_OFF))).records] == [True]
+
+
+def test_a_worker_that_was_started_again_is_ours() -> None:
+    restarted = replace(pod(2, BUSY), uid="other")
+    found = decided(group(*OLD[:2], restarted, records=(record(2, is_foreign=True),)))
+    assert [(each.uid, each.is_foreign) for each in found.records] == [("other", False)]
+
+
+def test_a_worker_that_is_let_go_with_tasks_is_a_warning() -> None:
+    found = decided(group(*OLD[:2], pod(2, BUSY_OFF), records=(record(2, 3600),)))
+    assert found.warnings == ("pod mm-2 was released after 3600 s although t1 still runs on pod mm-2",)
+
+
+@pytest.mark.parametrize("pods", [(), (new(2, None, is_ready=False),), (new(2, None),)])
+def test_a_new_pod_that_is_not_there_in_time_blocks(pods: tuple[WorkerPod, ...]) -> None:
+    found = decided(group(*OLD[:2], *pods, partition=2, records=(let_go(2, 1800),)))
+    assert summary(found) == (2, 3, ["-mm-2"], [])
+    assert found.problem.endswith("1800 s after its predecessor was drained.")
+
+
+def test_goes_on_when_druid_is_unreachable_for_too_long_after_a_replacement() -> None:
+    found = decided(group(*OLD[:2], new(2, None), partition=2, unreachable="no", records=(let_go(2, 1800),)))
+    assert summary(found) == (2, 3, ["mm-1"], [])
+    assert [text.partition(" (")[0] for text in found.warnings] == [
+        "whether the worker of pod mm-2 is enabled is not known"
+    ]
+
+
+def test_says_what_it_waits_for() -> None:
+    found = decided(group(*OLD[:2], pod(2, BUSY_OFF), records=(record(2),)))
+    assert found.awaited == ("t1 still runs on pod mm-2",)

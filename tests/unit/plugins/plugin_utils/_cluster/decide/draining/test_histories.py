@@ -1,0 +1,237 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Random histories of a group of workers: whatever happens, and wherever the operator is stopped, it ends well.
+
+No pod with running tasks is replaced before its time is over, and no worker stays disabled that others have not disabled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.decision import drain
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import (
+    from_annotation,
+    to_annotation,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.state import (
+    Limits,
+    Request,
+    TaskGroup,
+    Worker,
+    WorkerGroup,
+    WorkerPod,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+LIMITS = Limits(drain=600, pod_ready=300)
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@dataclass
+class Pod:
+    uid: str
+    revision: int
+    is_ready: bool = False
+    is_enabled: bool = True
+    disabled_by_others: bool = False
+    tasks: int = 0
+
+
+@dataclass
+class World:
+    """A StatefulSet of workers with its controller, and the Druid that they belong to."""
+
+    now: datetime = START
+    revision: int = 0
+    current: int = 0
+    desired_revision: int = 0
+    replicas: int = 2
+    desired: int = 2
+    partition: int = 0
+    annotation: str = ""
+    is_observed: bool = True
+    is_drained: bool = True
+    is_reachable: bool = True
+    pods: dict[int, Pod] = field(default_factory=dict)
+    made: int = 0
+
+    def create(self, index: int, revision: int) -> None:
+        self.made += 1
+        self.pods[index] = Pod(f"uid-{self.made}", revision)
+
+    def group(self) -> WorkerGroup:
+        return WorkerGroup(
+            "mm",
+            self.replicas,
+            self.desired,
+            self.partition,
+            is_drained=self.is_drained,
+            restarts=self.desired_revision != self.revision,
+            is_observed=self.is_observed,
+            pods=tuple(self._pod(index, pod) for index, pod in self.pods.items()),
+            records=from_annotation(self.annotation),
+            unreachable="" if self.is_reachable else "unreachable",
+        )
+
+    def _pod(self, index: int, pod: Pod) -> WorkerPod:
+        tasks = tuple(f"t{number}" for number in range(pod.tasks))
+        reading = (TaskGroup("s", 0),) if tasks else ()
+        worker = Worker(str(index), pod.is_enabled, tasks, reading) if pod.is_ready and self.is_reachable else None
+        is_outdated = pod.revision != self.revision
+        return WorkerPod(index, f"mm-{index}", pod.uid, pod.is_ready, is_outdated, worker=worker)
+
+    def reconcile(self, writes: int = 100) -> None:
+        """Reconcile; the operator is stopped after this number of writes."""
+        found = drain(self.group(), LIMITS, self.now)
+        if not writes:
+            return
+        before = (self.revision, self.replicas, self.partition)
+        self.revision, self.replicas, self.partition = self.desired_revision, found.replicas, found.partition
+        self.annotation = to_annotation(found.records) if found.records else ""
+        self.is_observed = self.is_observed and before == (self.revision, self.replicas, self.partition)
+        for request in found.requests[: writes - 1]:
+            self._send(request)
+
+    def _send(self, request: Request) -> None:
+        assert self.is_reachable
+        if request.verb == "handoff":
+            return
+        pod = self.pods[int(request.target)]
+        if request.verb == "enable":
+            assert not pod.disabled_by_others or pod.is_enabled
+        pod.is_enabled = request.verb == "enable"
+
+    def control(self) -> None:
+        """Let the controller of the StatefulSet look once, as podManagementPolicy Parallel."""
+        self.is_observed = True
+        for index in range(self.replicas):
+            if index not in self.pods:
+                self.create(index, self.current if index < self.partition else self.revision)
+        for index in [index for index in self.pods if index >= self.replicas]:
+            self._stop(index)
+        for index in reversed(range(self.partition, self.replicas)):
+            if self.pods[index].revision != self.revision:
+                self._stop(index)
+                return
+            if not self.pods[index].is_ready:
+                return
+        if all(pod.revision == self.revision for pod in self.pods.values()):
+            self.current = self.revision
+
+    def _stop(self, index: int) -> None:
+        pod = self.pods.pop(index)
+        record = next((each for each in from_annotation(self.annotation) if each.pod == f"mm-{index}"), None)
+        if self.is_drained and pod.tasks:
+            assert record is not None
+            assert record.released, "a pod with tasks was replaced before it was let go"
+            late = seconds_since(record.since, datetime.fromisoformat(record.released)) >= LIMITS.drain
+            assert late, "a pod with tasks was let go before its time was over"
+
+    def start(self) -> None:
+        for pod in self.pods.values():
+            pod.is_ready = True
+
+    def work(self) -> None:
+        for pod in self.pods.values():
+            pod.tasks += pod.is_ready and pod.is_enabled
+
+    def finish(self) -> None:
+        for pod in self.pods.values():
+            pod.tasks = 0
+
+    def change(self, revision: int) -> None:
+        self.desired_revision = revision
+
+    def disable(self, index: int) -> None:
+        """A person disables a worker, unless it is disabled already."""
+        pod = self.pods.get(index)
+        if pod is not None and pod.is_ready and pod.is_enabled and not self._is_recorded(index):
+            pod.is_enabled, pod.disabled_by_others = False, True
+
+    def _is_recorded(self, index: int) -> bool:
+        return any(each.pod == f"mm-{index}" for each in from_annotation(self.annotation))
+
+    def crash(self, index: int) -> None:
+        self.pods.pop(index, None)
+
+    def restart_process(self, index: int) -> None:
+        pod = self.pods.get(index)
+        if pod is not None:
+            self.pods[index] = replace(pod, is_ready=False, is_enabled=True, disabled_by_others=False, tasks=0)
+
+    def is_at_rest(self) -> bool:
+        is_written = (self.revision, self.replicas, self.partition) == (self.desired_revision, self.desired, 0)
+        are_new = all(pod.revision == self.revision and pod.is_ready for pod in self.pods.values())
+        return is_written and are_new and not self.annotation and len(self.pods) == self.desired
+
+
+def _reachable(value: bool) -> Callable[[World], None]:
+    return lambda world: setattr(world, "is_reachable", value)
+
+
+def _drained(value: bool) -> Callable[[World], None]:
+    return lambda world: setattr(world, "is_drained", value)
+
+
+def _later(seconds: int) -> Callable[[World], None]:
+    return lambda world: setattr(world, "now", world.now + timedelta(seconds=seconds))
+
+
+indexes = st.integers(0, 3)
+actions = st.one_of(
+    st.integers(0, 4).map(lambda writes: lambda world: world.reconcile(writes)),
+    st.just(World.reconcile),
+    st.just(World.control),
+    st.just(World.start),
+    st.just(World.work),
+    st.just(World.finish),
+    st.integers(0, 2).map(lambda revision: lambda world: world.change(revision)),
+    st.integers(1, 4).map(lambda number: lambda world: setattr(world, "desired", number)),
+    indexes.map(lambda index: lambda world: world.disable(index)),
+    indexes.map(lambda index: lambda world: world.crash(index)),
+    indexes.map(lambda index: lambda world: world.restart_process(index)),
+    st.booleans().map(_reachable),
+    st.booleans().map(_drained),
+    st.sampled_from([1, 61, 301, 601]).map(_later),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(actions, max_size=40))
+def test_every_history_ends_well(history: list[Callable[[World], None]]) -> None:
+    world = World()
+    world.control()
+    world.start()
+    for action in history:
+        action(world)
+    world.is_reachable = True
+    for _round in range(60):
+        world.finish()
+        world.reconcile()
+        world.control()
+        world.start()
+        _later(5)(world)
+        if world.is_at_rest():
+            break
+    assert world.is_at_rest(), world
+    for pod in world.pods.values():
+        assert pod.is_enabled or pod.disabled_by_others
+
+
+@given(st.lists(actions, max_size=30))
+def test_at_rest_nothing_is_written(history: list[Callable[[World], None]]) -> None:
+    world = World()
+    world.control()
+    world.start()
+    for action in history:
+        action(world)
+    if world.is_at_rest() and world.is_observed:
+        found = drain(world.group(), LIMITS, world.now)
+        assert (found.partition, found.replicas, found.records, found.requests) == (0, world.desired, (), ())
