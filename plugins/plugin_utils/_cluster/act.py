@@ -6,14 +6,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.release import release, release_retained
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.orphan_deletion import delete_orphan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import OnStep, Step, noop
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import DruidRequest, OnStep, Step, noop
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.quota_errors import leaves_room
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write import (
     at_latest_version,
@@ -38,6 +38,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     Manifest,
     is_terminating,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 DELETION_ATTEMPTS = 100
 DELETION_PAUSE_SECONDS = 0.1
@@ -51,26 +52,41 @@ class DeletionTimeout(KubernetesError):
 
 @dataclass(frozen=True)
 class StepResult:
-    """The result of a step: the live object (None: deleted), or why it failed or was skipped."""
+    """The result of a step: the live object (None: deleted, or in Druid), or why it failed or was skipped.
+
+    `reason`: that of the failure, if it is not the general one.
+    """
 
     step: Step
     live: Manifest | None = None
     error: str | None = None
     was_tried: bool = True
+    reason: str | None = None
 
     @property
     def is_done(self) -> bool:
         return self.error is None
 
 
-def act(api: KubernetesApi, steps: Iterable[Step], on_step: OnStep = noop) -> tuple[StepResult, ...]:
+# Sends a request to Druid; returns a finding if it fails.
+SendToDruid = Callable[[DruidRequest], Finding | None]
+
+
+def _without_druid(request: DruidRequest) -> Finding | None:
+    """Refuse the request: a caller that has steps in Druid specifies how they are sent."""
+    raise TypeError(request)
+
+
+def act(
+    api: KubernetesApi, steps: Iterable[Step], on_step: OnStep = noop, send_to_druid: SendToDruid = _without_druid
+) -> tuple[StepResult, ...]:
     """Execute the steps in order, call `on_step` before each, and return their results."""
     results: list[StepResult] = []
     for step in steps:
         blocker = next((result for result in results if not result.is_done and _depends(step, result.step)), None)
         if blocker is None:
             on_step(step)
-        results.append(_carry_out(api, step) if blocker is None else _skipped(step, blocker))
+        results.append(_carry_out(api, step, send_to_druid) if blocker is None else _skipped(step, blocker))
     return tuple(results)
 
 
@@ -89,7 +105,10 @@ def _depends(step: Step, failed: Step) -> bool:
     return failed.group == step.group
 
 
-def _carry_out(api: KubernetesApi, step: Step) -> StepResult:
+def _carry_out(api: KubernetesApi, step: Step, send_to_druid: SendToDruid) -> StepResult:
+    if step.request is not None:
+        failure = send_to_druid(step.request)
+        return StepResult(step) if failure is None else StepResult(step, None, failure.message, reason=failure.reason)
     try:
         return StepResult(step, _write(api, step))
     except ApiError as error:

@@ -10,17 +10,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import router
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_access import druid_access
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import Reconciled
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import (
     ConnectionDetails,
     ConnectionUnavailable,
     connect,
-    connection_details,
-    disallowed_secret,
-    secrets_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.dynamic_config import (
     DynamicConfigChanges,
@@ -35,7 +31,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normaliz
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
@@ -52,15 +48,12 @@ def configure(
 
     A problem with Druid is a finding, not an error: the writes in Kubernetes are done already.
     """
-    refusal = disallowed_secret(secrets_of(done.cluster), done.cluster.namespace, options.allowed_reference_namespaces)
-    if refusal is not None:
-        return _with_findings(done, refusal)
+    access = druid_access(api, done.resource, done.cluster, done.observed, options, "spec.dynamicConfig")
+    done = replace(done, observed=access.with_secrets(done.observed))
+    if isinstance(access.found, Finding):
+        return _with_findings(done, access.found)
     try:
-        done = _with_secrets(api, done)
-    except KubernetesError as error:
-        return _with_findings(done, Finding(reasons.OBSERVE_FAILED, str(error)))
-    try:
-        return _with_druid(api, done, configs, _access(done, options), options, read_only=read_only)
+        return _with_druid(api, done, configs, access.found, options, read_only=read_only)
     except ConnectionUnavailable as error:
         return _with_findings(done, error.finding)
     except DruidopsError as error:
@@ -93,33 +86,6 @@ def _with_druid(
 
 def _known(done: Reconciled) -> Normalized:
     return (done.resource.get("status") or {}).get("dynamicConfig") or {}
-
-
-def _with_secrets(api: KubernetesApi, done: Reconciled) -> Reconciled:
-    """Return the reconcile with the Secrets that the resource references, also to mask their values in messages."""
-    keys = [ReferenceKey("Secret", key.namespace, key.name) for key in secrets_of(done.cluster)]
-    read = {key: api.get(key.kind, key.namespace, key.name) for key in keys}
-    return replace(done, observed=replace(done.observed, references={**done.observed.references, **read}))
-
-
-def _access(done: Reconciled, options: Options) -> ConnectionDetails:
-    references = done.observed.references
-    secrets = {key: references.get(ReferenceKey("Secret", key.namespace, key.name)) for key in secrets_of(done.cluster)}
-    url = options.url or done.cluster.endpoint.get("url") or _router(done)
-    is_of_resource = options.url is None
-    return connection_details(done.cluster, url, secrets, refuse_own_host=options.refuse_own_host and is_of_resource)
-
-
-def _router(done: Reconciled) -> str:
-    try:
-        return router.address(
-            done.resource,
-            done.observed.of_kind("Service"),
-            prefers_tls="caSecretRef" in done.cluster.endpoint,
-            remedy="set the address of Druid (spec.endpoint.url, or the option url of this task)",
-        )
-    except router.RouterNotFound as error:
-        raise ConnectionUnavailable(reasons.ROUTER_NOT_FOUND, f"spec.dynamicConfig: {error}") from error
 
 
 def _with_changes(done: Reconciled, found: DynamicConfigChanges) -> Reconciled:

@@ -93,12 +93,17 @@ def in_druid_texts(steps: Iterable[DruidChange]) -> tuple[EventText, ...]:
 
 def problem_texts(results: Iterable[StepResult], findings: Iterable[Finding]) -> tuple[EventText, ...]:
     """Return a warning for each failed write and each other problem, except skipped writes."""
-    failed = (result for result in results if result.error and result.was_tried and result.step.operation != "patch")
+    failed = (result for result in results if result.error and result.was_tried and _has_own_event(result))
     problems = (each for each in findings if each.is_problem and each.reason != reasons.APPLY_FAILED)
     return (
         *(EventText("Warning", _REASONS[each.step.operation][1], each.error or "") for each in failed),
         *(EventText("Warning", each.reason, each.message) for each in problems),
     )
+
+
+def _has_own_event(failed: StepResult) -> bool:
+    """False for a patch, and for a failure whose finding has a reason of its own: that is the reason of its event."""
+    return failed.step.operation != "patch" and failed.reason is None
 
 
 def rollout_texts(change: StatusChange) -> Iterator[EventText]:
@@ -164,6 +169,8 @@ def _done(step: Step) -> EventText:
     kind, name = step.key
     if step.notice is not None:
         return EventText("Normal", step.notice.reason, f"PVC {name}: {step.notice.message}.")
+    if step.request is not None:
+        return EventText("Normal", step.request.reason, f"Done in Druid: {step.request.title}.{_changes(step)}")
     namespace = step.manifest["metadata"]["namespace"]
     messages = {
         "create": f"Successfully created object [{name}:*v1.{kind}] in namespace [{namespace}]",

@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cre
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import QUOTA
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run, dry_run_patches
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
+    AskDruid,
     DryRun,
     DryRunPatches,
     Get,
@@ -30,6 +31,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
     Verdict,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import (
@@ -42,15 +44,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import Need, decide_and_gather
 
 
-def plan_for(api: KubernetesApi, inputs: Inputs) -> tuple[Plan, Inputs]:
+def plan_for(api: KubernetesApi, inputs: Inputs, options: Options) -> tuple[Plan, Inputs]:
     """Return the plan, and the inputs with everything that it is based on."""
-    plan, inputs = decide_and_gather(decide, partial(_gather, api), inputs)
+    plan, inputs = decide_and_gather(decide, partial(_gather, api, options), inputs)
     if plan.steps and isinstance(api, CachedApi) and not only_creates(inputs, plan.steps):
         raise CacheMiss
     return plan, inputs
 
 
-def _gather(api: KubernetesApi, inputs: Inputs, need: Need) -> Inputs:
+def _gather(api: KubernetesApi, options: Options, inputs: Inputs, need: Need) -> Inputs:
     if isinstance(need, Get):
         return replace(inputs, unlisted=_unlisted(api, inputs, need.keys))
     if isinstance(need, List):
@@ -66,6 +68,11 @@ def _gather(api: KubernetesApi, inputs: Inputs, need: Need) -> Inputs:
         return replace(inputs, rejected_patches=dry_run_patches(api, need.steps))
     if isinstance(need, DryRun):
         return replace(inputs, verdicts=_verdicts(api, inputs, need.steps))
+    if isinstance(need, AskDruid):
+        # The import of the HTTP client is slow, and a cluster at rest needs nothing of Druid.
+        from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_calls import ask_druid
+
+        return ask_druid(api, inputs, need.questions, options)
     raise TypeError(need)
 
 

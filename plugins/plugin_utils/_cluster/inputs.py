@@ -10,12 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import Need
@@ -39,7 +41,7 @@ class Inputs:
     reconcile. The last fields are gathered when a decision asks for them: objects without the label by name (`Get`),
     lists by kind (`List`), dry runs (`DryRun`), the resource once more (`GetResource`), as the only element (None:
     deleted), storage classes by name (`GetStorageClasses`), or why one could not be read, and rejected dry runs of
-    patches (`DryRunPatches`).
+    patches (`DryRunPatches`), and what Druid answers (`AskDruid`; None: it was not asked).
     """
 
     resource: Manifest
@@ -57,6 +59,7 @@ class Inputs:
     latest: tuple[Manifest | None, ...] = ()
     storage_classes: Mapping[str, Manifest | str] | None = None
     rejected_patches: Mapping[ObjectKey, Finding] | None = None
+    druid: DruidState | None = None
 
     @cached_property
     def live(self) -> Observed:
@@ -68,6 +71,11 @@ class Inputs:
     def live_and_all_claims(self) -> Observed:
         """The same and, if a decision has asked for them, all PVCs of the namespace: users can remove their labels."""
         return self.live.with_objects(self.lists.get("PersistentVolumeClaim", ()))
+
+    def unasked(self, *questions: Question[Any]) -> AskDruid | None:
+        """Return the need for the answers of Druid to these questions; None if `druid` has all of them."""
+        missing = (self.druid or DruidState()).unasked(questions)
+        return AskDruid(missing) if missing else None
 
 
 @dataclass(frozen=True)
@@ -109,3 +117,10 @@ class DryRun(Need):
     """The verdicts of the API server on these steps."""
 
     steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class AskDruid(Need):
+    """The answers of Druid to these questions, or why there are none."""
+
+    questions: tuple[Question[Any], ...]

@@ -17,6 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import p
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
     from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 
 LEAVES = ("Ingress", "PodDisruptionBudget", "HorizontalPodAutoscaler")
@@ -76,6 +77,19 @@ class Restart(NamedTuple):
     is_ready: bool | None = None
 
 
+class DruidRequest(NamedTuple):
+    """A write in Druid: a POST. `title` is what it does, such as "disable worker 10.0.0.1:8091".
+
+    `is_idempotent`: it has the same effect if it is repeated. `reason` is that of its event.
+    """
+
+    title: str
+    path: str
+    body: Any = None
+    is_idempotent: bool = True
+    reason: str = reasons.UPDATE_SUCCEEDED
+
+
 @dataclass(frozen=True)
 class Step:
     """One write. `group` is the key of its group, None for shared objects.
@@ -87,7 +101,7 @@ class Step:
     that is not `live`. `releases` are the uids of the owners that the step separates from their PVCs, so that the PVCs
     are retained when one of the owners is deleted. `effects` is what controllers do because of it; a decision has them
     only in its result. `notice`: what it means for a PVC. `orphan`: the step marks, unmarks or deletes an orphaned PVC.
-    `restart`: the deletion is the eviction of a pod.
+    `restart`: the deletion is the eviction of a pod. `request`: it is a write in Druid, see `druid_step`.
     """
 
     operation: Operation
@@ -104,6 +118,7 @@ class Step:
     notice: Notice | None = None
     orphan: Orphan | None = None
     restart: Restart | None = None
+    request: DruidRequest | None = None
 
     @property
     def key(self) -> ObjectKey:
@@ -111,6 +126,8 @@ class Step:
 
     @property
     def title(self) -> str:
+        if self.request is not None:
+            return f"{self.request.title} in Druid"
         verb = "evict" if self.restart else self.operation
         return f"{verb} {self.key}{' (destructive)' if self.is_destructive else ''}"
 
@@ -129,7 +146,7 @@ class Step:
     @property
     def is_apply(self) -> bool:
         """True for the write of a desired object, which a dry run can validate."""
-        return self.operation != "delete" and self.patch is None
+        return self.operation != "delete" and self.patch is None and self.request is None
 
     @property
     def is_leaf(self) -> bool:
@@ -194,6 +211,18 @@ class Step:
     def waits_for_deletion(self) -> bool:
         """True when the pods of the workload are replaced only once they are deleted (OnDelete)."""
         return bool(self.update_strategy.get("type") == "OnDelete")
+
+
+def druid_step(
+    request: DruidRequest, group: Group, what: ObjectKey, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Step:
+    """Return the step that sends a request for a group; `before` and `after` are the states of an object in Druid.
+
+    Its place in the plan is its time: a later step of the group is not executed if it fails.
+    """
+    identity = {"kind": what.kind, "metadata": {"name": what.name, "namespace": group.cluster.namespace}}
+    live, changed = ({**identity, "spec": dict(state)} for state in (before, after))
+    return Step("update", identity, group.key, live, changed, request=request)
 
 
 # Called before the execution of a step.

@@ -41,6 +41,8 @@ def _consequences(plan: Plan) -> list[str]:
 
 
 def _line(step: Step) -> str:
+    if step.request is not None:
+        return step.title
     remark = f" ({step.notice.message})" if step.notice else _REMARKS.get(step.operation, "")
     verb = "evict" if step.restart else _VERBS.get(step.operation, step.operation)
     return f"{verb} {step.key}{remark}"
@@ -98,7 +100,7 @@ def diff(plan: Plan) -> list[dict[str, Any]]:
 
 def _entry(step: Step, remark: str = "") -> dict[str, Any]:
     before, after = masked_pair(_essence(step.live), _essence(_after(step)))
-    where = f"{step.key.kind} {step.manifest['metadata']['namespace']}/{step.key.name}{remark}"
+    where = f"{_place(step)}{remark}"
     return {
         "before_header": f"{where}{'' if step.live else ' (absent)'}",
         "after_header": f"{where}{'' if _after(step) else ' (absent)'}",
@@ -106,6 +108,12 @@ def _entry(step: Step, remark: str = "") -> dict[str, Any]:
         "after": _yaml(after),
         **({"destructive": True} if step.is_destructive else {}),
     }
+
+
+def _place(step: Step) -> str:
+    if step.request is not None:
+        return f"{step.key} in Druid"
+    return f"{step.key.kind} {step.manifest['metadata']['namespace']}/{step.key.name}"
 
 
 def _entry_in_druid(step: DruidChange) -> dict[str, str]:

@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.seq
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.gather import plan_for
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import DruidRequest, Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import REPORTING, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
@@ -61,7 +61,7 @@ def _reconcile(now: datetime, api: KubernetesApi, resource: Manifest, options: O
     with options.phases("observe"):
         inputs = observe(api, resource, options, now)
     with options.phases("decide"):
-        plan, inputs = plan_for(api, inputs)
+        plan, inputs = plan_for(api, inputs, options)
     done = Reconciled(resource, inputs.cluster, inputs.live, plan)
     if inputs.schema_errors:
         return done
@@ -71,7 +71,7 @@ def _reconcile(now: datetime, api: KubernetesApi, resource: Manifest, options: O
         return replace(done, plan=done.plan.paused(paused))
     if options.check_mode:
         return _dynamic_config(api, done, options, read_only=True)
-    done = _with_written(replace(done, results=_act(api, plan.steps, options)))
+    done = _with_written(replace(done, results=_act(api, plan.steps, options, done)))
     if isinstance(api, CachedApi) and not all(result.is_done for result in done.results):
         done = _repeated(now, api.direct, done, options)
     return _dynamic_config(api, done, options, read_only=False)
@@ -89,9 +89,20 @@ def _repeated(now: datetime, api: KubernetesApi, done: Reconciled, options: Opti
     return replace(later, plan=replace(later.plan, steps=steps), results=(*written, *later.results))
 
 
-def _act(api: KubernetesApi, steps: Iterable[Step], options: Options) -> tuple[StepResult, ...]:
+def _act(
+    api: KubernetesApi, steps: Iterable[Step], options: Options, planned: Reconciled | None = None
+) -> tuple[StepResult, ...]:
     with options.phases("act"):
-        return act(api, steps, options.on_step)
+        if planned is None:
+            return act(api, steps, options.on_step)
+        return act(api, steps, options.on_step, partial(_send_to_druid, api, planned, options))
+
+
+def _send_to_druid(api: KubernetesApi, planned: Reconciled, options: Options, request: DruidRequest) -> Finding | None:
+    # The import of the HTTP client is slow, and most plans write nothing in Druid.
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_calls import write_to_druid
+
+    return write_to_druid(api, planned.resource, planned.cluster, planned.observed, options, request)
 
 
 def _dynamic_config(api: KubernetesApi, done: Reconciled, options: Options, *, read_only: bool) -> Reconciled:

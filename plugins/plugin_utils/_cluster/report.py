@@ -86,7 +86,7 @@ def _lasting_warnings(plan: Plan) -> tuple[str, ...]:
 
 def predicted(observed: Observed, steps: Iterable[Step]) -> Observed:
     """Return the predicted state after the steps, from the results of the dry runs."""
-    planned = [step for step in steps if step.key.kind != names.KIND]
+    planned = [step for step in steps if step.key.kind != names.KIND and step.request is None]
     created = [step.after for step in planned if step.after is not None]
     return observed.with_objects(created).without(step.key for step in planned if step.operation == "delete")
 
@@ -99,12 +99,13 @@ def _masker(done: Reconciled) -> Masked:
 
 
 def _failures(results: Iterable[StepResult]) -> tuple[Finding, ...]:
-    return tuple(_failure(result.step, result.error) for result in results if result.error)
+    return tuple(_failure(result, result.error) for result in results if result.error)
 
 
-def _failure(step: Step, error: str) -> Finding:
+def _failure(result: StepResult, error: str) -> Finding:
+    step = result.step
     leaf = str(step.key) if step.group is not None and step.is_leaf else None
-    return Finding(reasons.APPLY_FAILED, error, step.group, object=leaf)
+    return Finding(result.reason or reasons.APPLY_FAILED, error, step.group, object=leaf)
 
 
 def _is_deleted(results: Iterable[StepResult]) -> bool:

@@ -13,7 +13,7 @@ _Inputs = TypeVar("_Inputs")
 _Decision = TypeVar("_Decision")
 
 # A need that is met does not come back.
-MAX_NEEDS = 10
+MAX_NEEDS = 16
 
 
 class Need:

@@ -214,7 +214,7 @@ PURE = (
     ),
     *(
         f"plugins/plugin_utils/_druid_api/{name}.py"
-        for name in ("change", "error_findings", "normalization", "timeouts")
+        for name in ("change", "error_findings", "normalization", "questions", "state", "timeouts")
     ),
     *(
         f"plugins/plugin_utils/_ingestion/{name}.py"
@@ -233,13 +233,15 @@ IMPURE = (
     "urllib3",
     f"{COLLECTION}{API}.api",
     f"{COLLECTION}{API}.connection",
+    f"{DRUID_API}.ask",
     f"{DRUID_API}.connection",
     f"{DRUID_API}.dynamic_config",
     f"{DRUID_API}.objects",
     *(
         f"{COLLECTION}{KUBERNETES}_cluster.{name}"
         for name in (
-            *("act", "delete.release", "delete.run", "delete.sequence", "dry_run", "dynamic_config", "gather"),
+            *("act", "delete.release", "delete.run", "delete.sequence", "druid_access", "druid_calls", "dry_run"),
+            *("dynamic_config", "gather"),
             "orphan_deletion",
         )
     ),

@@ -84,6 +84,11 @@ def awaited(cluster: Cluster, observed: Observed, kinds: Iterable[str]) -> dict[
     return {kind: groups for kind, groups in found.items() if groups}
 
 
+def unready_routers(cluster: Cluster, observed: Observed) -> list[str]:
+    """Return the router groups if none of them has a ready pod."""
+    return _unready(cluster, observed, _ROUTER)
+
+
 def waiting(kinds: Mapping[str, tuple[str, ...]]) -> Finding:
     """Return the finding for kinds that wait for a pod of these groups. It is not a problem."""
     groups = dict.fromkeys(key for keys in kinds.values() for key in keys)

@@ -1,0 +1,97 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Ask Druid the questions of a decision, and send it a write. The only requests are GETs, SQL queries and the write."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import (
+    Forbidden,
+    NotFound,
+    Redirected,
+    ServerError,
+    Unauthorized,
+    UnknownPath,
+    Unreachable,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._resources.document import audit
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings, state
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Question, Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+
+# A Druid that hangs must not delay the reconcile of other clusters: after this time no further question is asked.
+MAX_SECONDS = 20
+_CAUSES: tuple[tuple[tuple[type[DruidError], ...], str], ...] = (
+    ((Unauthorized, Forbidden), state.UNAUTHORIZED),
+    ((UnknownPath, Redirected), state.UNSUPPORTED),
+    ((Unreachable, ServerError), state.UNREACHABLE),
+)
+# A column that an older Druid does not have.
+_UNKNOWN_COLUMN = "not found in any table"
+_AUTHOR = "druidops"
+
+
+def ask(
+    client: DruidClient, questions: Iterable[Question[Any]], now: Callable[[], float] = time.monotonic
+) -> dict[Question[Any], Any]:
+    """Return the answer to each question, or why there is none. A Druid that does not respond is asked once only."""
+    deadline = now() + MAX_SECONDS
+    answers: dict[Question[Any], Any] = {}
+    silence: Unavailable | None = None
+    for question in questions:
+        if silence is None and now() > deadline:
+            silence = Unavailable(state.UNREACHABLE, f"Druid took more than {MAX_SECONDS} s for other answers.")
+        if silence is None:
+            answers[question], is_silent = _answer(client, question)
+            silence = answers[question] if is_silent else None
+        else:
+            answers[question] = silence
+    return answers
+
+
+def send(client: DruidClient, path: str, body: Any, comment: str, *, idempotent: bool) -> Finding | None:
+    """Send a POST, again if Druid does not respond and it is idempotent. Return a finding if it fails.
+
+    The comment is for the audit history of Druid.
+    """
+    try:
+        client.post(path, body, idempotent=idempotent, audit=audit(_AUTHOR, comment))
+    except DruidError as error:
+        return error_findings.error_finding(error)
+    return None
+
+
+def _answer(client: DruidClient, question: Question[Any]) -> tuple[Any, bool]:
+    """Return the answer, or why there is none, and whether Druid did not respond at all."""
+    try:
+        document = _request(client, question)
+    except DruidError as error:
+        return _unavailable(question, error), isinstance(error, Unreachable)
+    try:
+        return question.read(document), False
+    except (LookupError, TypeError, ValueError, AttributeError):
+        cause = state.UNSUPPORTED if document is None else state.INVALID
+        return Unavailable(cause, f"Druid's answer about its {question.name} cannot be read ({question.path})."), False
+
+
+def _request(client: DruidClient, question: Question[Any]) -> Any:
+    try:
+        if question.sql:
+            return client.post(question.path, {"query": question.sql, "resultFormat": "object"}, idempotent=True)
+        return client.get(question.path, dict(question.params))
+    except NotFound:
+        return None
+
+
+def _unavailable(question: Question[Any], error: DruidError) -> Unavailable:
+    cause = next((cause for kinds, cause in _CAUSES if isinstance(error, kinds)), state.INVALID)
+    if question.sql and _UNKNOWN_COLUMN in str(error):
+        cause = state.UNSUPPORTED
+    return Unavailable(cause, error_findings.error_finding(error).message)

@@ -1,0 +1,166 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The questions about Druid, and what their answers are. Pure.
+
+A server or a worker is identified by ``host:port``, as Druid announces it (druid.host and its port).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Question
+
+_COORDINATOR, _OVERLORD, _SQL = "/druid/coordinator/v1", "/druid/indexer/v1", "/druid/v2/sql"
+_SIMPLE = (("simple", "true"),)
+# The version of a disabled worker.
+_DISABLED = ""
+
+
+class Server(NamedTuple):
+    """A server that has segments, as the Coordinator knows it. The sizes are in bytes."""
+
+    name: str
+    type: str
+    tier: str
+    size: int
+    max_size: int
+
+
+class LoadQueue(NamedTuple):
+    """The numbers of segments that a server has yet to load, and to drop."""
+
+    to_load: int
+    to_drop: int
+
+
+class Worker(NamedTuple):
+    """A MiddleManager or an Indexer, and the ids of its running tasks."""
+
+    name: str
+    is_enabled: bool
+    capacity: int
+    running_tasks: tuple[str, ...]
+
+
+class Task(NamedTuple):
+    """A running task; `host` and `port` are its own, None if they are not known yet. The host is that of its worker."""
+
+    id: str
+    type: str
+    datasource: str
+    host: str | None
+    port: int | None
+
+
+class Supervisor(NamedTuple):
+    """A supervisor: PENDING, RUNNING, ..., and in detail, such as CONNECTING_TO_STREAM."""
+
+    id: str
+    state: str
+    detailed_state: str
+    is_healthy: bool
+    is_suspended: bool
+
+
+class SegmentCounts(NamedTuple):
+    """Published segments of a datasource, as a Broker knows them: those that no server has, and missing replicas."""
+
+    unavailable: int
+    missing_replicas: int
+
+
+def _servers(document: Any) -> tuple[Server, ...]:
+    return tuple(
+        Server(str(each["host"]), str(each["type"]), str(each["tier"]), int(each["currSize"]), int(each["maxSize"]))
+        for each in document
+    )
+
+
+def _load_queues(document: Any) -> Mapping[str, LoadQueue]:
+    return {
+        str(name): LoadQueue(int(queue["segmentsToLoad"]), int(queue["segmentsToDrop"]))
+        for name, queue in _mapping(document).items()
+    }
+
+
+def _numbers(document: Any) -> Mapping[str, int]:
+    return {str(name): int(number) for name, number in _mapping(document).items()}
+
+
+def _has_leader(document: Any) -> bool:
+    return document is not None and _mapping(document)["leader"] is True
+
+
+def _workers(document: Any) -> tuple[Worker, ...]:
+    return tuple(_worker(each) for each in document)
+
+
+def _worker(document: Any) -> Worker:
+    worker = document["worker"]
+    tasks = tuple(sorted(map(str, document.get("runningTasks") or ())))
+    return Worker(str(worker["host"]), worker["version"] != _DISABLED, int(worker["capacity"]), tasks)
+
+
+def _tasks(document: Any) -> tuple[Task, ...]:
+    return tuple(_task(each) for each in document)
+
+
+def _task(document: Any) -> Task:
+    location = document.get("location") or {}
+    port = max(location.get("tlsPort", -1), location.get("port", -1))
+    host = location.get("host")
+    is_known = bool(host) and port > 0
+    datasource = str(document.get("dataSource", ""))
+    return Task(str(document["id"]), str(document["type"]), datasource, *((host, port) if is_known else (None, None)))
+
+
+def _supervisors(document: Any) -> tuple[Supervisor, ...]:
+    return tuple(
+        Supervisor(
+            str(each["id"]),
+            str(each["state"]),
+            str(each.get("detailedState") or each["state"]),
+            bool(each.get("healthy")),
+            bool(each.get("suspended")),
+        )
+        for each in document
+    )
+
+
+def _segment_counts(document: Any) -> Mapping[str, SegmentCounts]:
+    return {
+        str(row["datasource"]): SegmentCounts(int(row["unavailable"]), int(row["missing"] or 0)) for row in document
+    }
+
+
+def _mapping(document: Any) -> Mapping[str, Any]:
+    if not isinstance(document, Mapping):
+        raise TypeError(document)
+    return document
+
+
+# replication_factor is -1 as long as it is not known.
+_SEGMENTS_SQL = """
+SELECT datasource,
+  SUM(CASE WHEN is_available = 0 AND replication_factor <> 0 THEN 1 ELSE 0 END) AS unavailable,
+  SUM(CASE WHEN replication_factor > num_replicas THEN replication_factor - num_replicas ELSE 0 END) AS missing
+FROM sys.segments WHERE is_published = 1 AND is_overshadowed = 0 GROUP BY 1
+""".strip()
+
+SERVERS = Question("servers", f"{_COORDINATOR}/servers", _servers, _SIMPLE)
+LOAD_QUEUES = Question("load queues", f"{_COORDINATOR}/loadqueue", _load_queues, _SIMPLE)
+# By datasource: the number of segments that are not loaded, as of the Coordinator's last run (druid.coordinator.period)
+LOAD_STATUS = Question("load status", f"{_COORDINATOR}/loadstatus", _numbers, _SIMPLE)
+COORDINATOR_CONFIG = Question("dynamic configuration of the Coordinator", f"{_COORDINATOR}/config", _mapping)
+# Whether there is one: the Router forwards the question to it.
+COORDINATOR_LEADER = Question("leader of the Coordinators", f"{_COORDINATOR}/isLeader", _has_leader)
+OVERLORD_LEADER = Question("leader of the Overlords", f"{_OVERLORD}/isLeader", _has_leader)
+WORKERS = Question("workers", f"{_OVERLORD}/workers", _workers)
+RUNNING_TASKS = Question("running tasks", f"{_OVERLORD}/runningTasks", _tasks)
+SUPERVISORS = Question("supervisors", f"{_OVERLORD}/supervisor", _supervisors, (("state", "true"),))
+# By datasource, as one of the Brokers knows them now.
+SEGMENTS = Question("segments", _SQL, _segment_counts, sql=_SEGMENTS_SQL)
