@@ -23,6 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
     AskDruid,
     DryRun,
     DryRunPatches,
+    DryRunTemplates,
     Get,
     GetResource,
     GetStorageClasses,
@@ -63,9 +64,9 @@ def _gather(api: KubernetesApi, options: Options, inputs: Inputs, need: Need) ->
         return replace(inputs, latest=(api.get(names.KIND, inputs.cluster.namespace, inputs.cluster.name),))
     if isinstance(need, GetStorageClasses):
         return replace(inputs, storage_classes={name: _storage_class(api, name) for name in need.names})
-    if isinstance(need, DryRunPatches):
+    if isinstance(need, DryRunPatches | DryRunTemplates):
         require_live_api(api)
-        return replace(inputs, rejected_patches=dry_run_patches(api, need.steps))
+        return _dry_run(api, inputs, need)
     if isinstance(need, DryRun):
         return replace(inputs, verdicts=_verdicts(api, inputs, need.steps))
     if isinstance(need, AskDruid):
@@ -74,6 +75,12 @@ def _gather(api: KubernetesApi, options: Options, inputs: Inputs, need: Need) ->
 
         return ask_druid(api, inputs, need.questions, options)
     raise TypeError(need)
+
+
+def _dry_run(api: KubernetesApi, inputs: Inputs, need: DryRunPatches | DryRunTemplates) -> Inputs:
+    if isinstance(need, DryRunPatches):
+        return replace(inputs, rejected_patches=dry_run_patches(api, need.steps))
+    return replace(inputs, templates=dry_run(api, need.steps))
 
 
 def _unlisted(api: KubernetesApi, inputs: Inputs, keys: Iterable[ObjectKey]) -> dict[ObjectKey, Manifest]:

@@ -41,7 +41,8 @@ class Inputs:
     reconcile. The last fields are gathered when a decision asks for them: objects without the label by name (`Get`),
     lists by kind (`List`), dry runs (`DryRun`), the resource once more (`GetResource`), as the only element (None:
     deleted), storage classes by name (`GetStorageClasses`), or why one could not be read, and rejected dry runs of
-    patches (`DryRunPatches`), and what Druid answers (`AskDruid`; None: it was not asked).
+    patches (`DryRunPatches`), what Druid answers (`AskDruid`; None: it was not asked),
+    and the dry runs of workloads whose pod templates seem to differ (`DryRunTemplates`).
     """
 
     resource: Manifest
@@ -60,6 +61,7 @@ class Inputs:
     storage_classes: Mapping[str, Manifest | str] | None = None
     rejected_patches: Mapping[ObjectKey, Finding] | None = None
     druid: DruidState | None = None
+    templates: Mapping[ObjectKey, Verdict] | None = None
 
     @cached_property
     def live(self) -> Observed:
@@ -124,3 +126,10 @@ class AskDruid(Need):
     """The answers of Druid to these questions, or why there are none."""
 
     questions: tuple[Question[Any], ...]
+
+
+@dataclass(frozen=True)
+class DryRunTemplates(Need):
+    """The verdicts of the API server on these steps, before it is decided how workloads are written."""
+
+    steps: tuple[Step, ...]

@@ -33,6 +33,8 @@ RESTARTED_AT_ANNOTATION = "druid.apache.org/restarted-at"
 GROUP_RESTARTED_AT_PREFIX = "restarted-at.druid.apache.org/"
 # On the workload of a stopped group: the number of pods that it had before.
 REPLICAS_BEFORE_STOP_ANNOTATION = "druid.apache.org/replicas-before-stop"
+# On a StatefulSet of workers: those that are drained, recorded before they are disabled.
+DRAIN_ANNOTATION = "druid.apache.org/drain"
 # On an orphaned PVC, "yes": it is deleted after a grace period. The Go operator uses the same labels.
 TO_BE_DELETED_LABEL = "toBeDeleted"
 # On the same PVC: when it was marked, in seconds since 1970.

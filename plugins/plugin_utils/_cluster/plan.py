@@ -101,7 +101,8 @@ class Step:
     that is not `live`. `releases` are the uids of the owners that the step separates from their PVCs, so that the PVCs
     are retained when one of the owners is deleted. `effects` is what controllers do because of it; a decision has them
     only in its result. `notice`: what it means for a PVC. `orphan`: the step marks, unmarks or deletes an orphaned PVC.
-    `restart`: the deletion is the eviction of a pod. `request`: it is a write in Druid, see `druid_step`.
+    `restart`: the deletion is the eviction of a pod. `request`: it is a write in Druid, see `druid_step`. `kept_pods`:
+    the pods that a rollout does not replace, if the partition of the StatefulSet is a temporary one.
     """
 
     operation: Operation
@@ -119,6 +120,7 @@ class Step:
     orphan: Orphan | None = None
     restart: Restart | None = None
     request: DruidRequest | None = None
+    kept_pods: int | None = None
 
     @property
     def key(self) -> ObjectKey:
@@ -200,7 +202,8 @@ class Step:
         if not self.restarts_pods or self.waits_for_deletion:
             return 0
         before, after = ((live or {})["spec"].get("replicas", 1) for live in (self.live, self.after))
-        return int(max(0, min(before, after) - partition(self.after or {"spec": {}})))
+        kept = partition(self.after or {"spec": {}}) if self.kept_pods is None else self.kept_pods
+        return int(max(0, min(before, after) - kept))
 
     @property
     def update_strategy(self) -> Mapping[str, Any]:
@@ -239,13 +242,14 @@ class Plan(plan.Plan[Step]):
 
     `later` are the steps of later reconciles, which wait for the pods of other groups, in the order of the restarts.
     `warnings` are about the spec and the live state, `rollout_warnings` about the steps. `expanding` are the PVCs
-    that the status reports.
+    that the status reports, and `drain` is the progress of a drain there; None if it was not decided.
     """
 
     in_druid: tuple[DruidChange, ...] = ()
     rollout_warnings: tuple[str, ...] = ()
     later: tuple[Step, ...] = ()
     expanding: tuple[ExpandingVolume, ...] = ()
+    drain: Mapping[str, Any] | None = None
 
     @property
     def changes(self) -> bool:

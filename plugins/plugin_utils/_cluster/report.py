@@ -75,6 +75,7 @@ def _status(done: Reconciled, plan: Plan, now: datetime, check_mode: bool, maske
         rollout_warnings,
         Pending(done.plan.pending_restarts, removals, done.plan.restarts),
         plan.expanding,
+        plan.drain,
     )
 
 

@@ -72,6 +72,7 @@ def status(
     rollout_warnings: Sequence[str] = (),
     pending: Pending = NOTHING_PENDING,
     expanding: Sequence[ExpandingVolume] = (),
+    drain: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the whole status: fields of others stay, ours are computed."""
     is_paused = any(finding.reason in PAUSES for finding in findings)
@@ -79,7 +80,8 @@ def status(
     as_they_are = group_states(cluster, observed, as_it_is=True)
     changing = _changing_groups(as_they_are, states, findings)
     rollout = current_rollout(cluster, observed, as_they_are, pending, previous, now)
-    stall = stalled(cluster, rollout, as_they_are, now)
+    # A drain has its own limits.
+    stall = None if drain else stalled(cluster, rollout, as_they_are, now)
     conditions = with_transition_times(
         [
             _ready(cluster, states, findings, pending, rollout),
@@ -104,6 +106,7 @@ def status(
         "orphanedPvcs": orphaned_pvcs(cluster, observed, is_paused),
         "expandingVolumes": [{name: text for name, text in each._asdict().items() if text} for each in expanding],
         **({} if normalized_in_druid is None else {"dynamicConfig": dict(normalized_in_druid) or None}),
+        **({} if drain is None else {"middleManagerDrain": dict(drain) or None}),
         **_go_fields(observed, states, conditions, findings, previous),
     }
     foreign = {name: value for name, value in previous.items() if name not in ours}
@@ -148,7 +151,7 @@ def _ready(
     waiting = [state for state in states if not state.is_ready]
     if waiting:
         return condition("Ready", False, reasons.PODS_NOT_READY, _waiting_message(waiting))
-    unfinished = first_finding(findings, reasons.CHANGES_PENDING) or first_finding(findings, reasons.EXPANDING_VOLUMES)
+    unfinished = first_finding(findings, reasons.CHANGES_PENDING, reasons.DRAINING, reasons.EXPANDING_VOLUMES)
     if unfinished is not None:
         return condition("Ready", False, unfinished.reason, unfinished.message)
     if pending.restarts or pending.removals:
@@ -170,7 +173,7 @@ def _waiting_message(waiting: Sequence[GroupState]) -> str:
 def _progressing(
     changing: Sequence[str], findings: Sequence[Finding], rollout: Rollout | None, pending: Pending
 ) -> Condition:
-    awaited = first_finding(findings, reasons.WAITING_FOR_DRUID)
+    awaited = first_finding(findings, reasons.DRAINING, reasons.WAITING_FOR_DRUID)
     blocking = first_finding(findings, reasons.CHANGES_PENDING) or next(iter(_problems(findings)), None)
     deleting = first_finding(findings, reasons.DELETING)
     if changing or rollout is not None or pending.restarts or pending.removals:
@@ -183,7 +186,7 @@ def _progressing(
         return condition("Progressing", False, blocking.reason, message)
     if deleting is not None:
         return condition("Progressing", True, deleting.reason, deleting.message)
-    expanding = first_finding(findings, reasons.EXPANDING_VOLUMES)
+    expanding = first_finding(findings, reasons.DRAINING, reasons.EXPANDING_VOLUMES)
     if expanding is not None:
         return condition("Progressing", True, expanding.reason, expanding.message)
     if awaited is not None:

@@ -46,6 +46,8 @@ SPEC_WARNING = "SpecWarning"
 ROLLOUT_WARNING = "RolloutWarning"
 EXPANDING_VOLUMES = "ExpandingVolumes"
 VOLUMES_NOT_EXPANDABLE = "VolumesNotExpandable"
+DRAINING = "Draining"
+DRAIN_BLOCKED = "DrainBlocked"
 
 # Conditions of a DruidIngestion.
 RUNNING = "Running"
@@ -101,6 +103,8 @@ OF_DRUID = _SHARED | {
     ROLLOUT_WARNING,
     EXPANDING_VOLUMES,
     VOLUMES_NOT_EXPANDABLE,
+    DRAINING,
+    DRAIN_BLOCKED,
 }
 OF_INGESTION = _SHARED | {
     RUNNING,
@@ -138,6 +142,9 @@ ROLLOUT_COMPLETED = "RolloutCompleted"
 VOLUME_EXPANDING = "VolumeExpanding"
 VOLUME_EXPANDED = "VolumeExpanded"
 PVC_UPDATED = "PVCUpdated"
+WORKER_DISABLED = "WorkerDisabled"
+WORKER_ENABLED = "WorkerEnabled"
+TASK_GROUPS_HANDED_OFF = "TaskGroupsHandedOff"
 ORPHANED_PVC_MARKED = "OrphanedPVCMarked"
 ORPHANED_PVC_UNMARKED = "OrphanedPVCUnmarked"
 ORPHANED_PVC_DELETED = "OrphanedPVCDeleted"
@@ -168,6 +175,9 @@ EVENTS_OF_DRUID = frozenset(
         ORPHANED_PVC_MARKED,
         ORPHANED_PVC_UNMARKED,
         ORPHANED_PVC_DELETED,
+        WORKER_DISABLED,
+        WORKER_ENABLED,
+        TASK_GROUPS_HANDED_OFF,
         SPEC_WARNING,
         ROLLOUT_WARNING,
         FINALIZER_REMOVED,

@@ -19,6 +19,20 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cla
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.collisions import name_collisions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.deferred_removals import deferred_removals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft, Policy
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.groups import (
+    templates_of_workers,
+    workers_of_groups,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.plan import (
+    drain_document,
+    drain_findings,
+    drain_requests,
+    drain_timeouts,
+    drains,
+    with_drains,
+    with_kept_pods,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import drain_warnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import all_budgets, evictions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.failing_pods import failing_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_operator_conflict import (
@@ -108,6 +122,10 @@ READS: tuple[Callable[[Inputs], Need | None], ...] = (
     users_of_claims,
     # A PodDisruptionBudget of others may not allow an eviction.
     all_budgets,
+    # A difference in the template of workers may be none for the API server.
+    templates_of_workers,
+    # Workers are drained before their pods are replaced or removed.
+    workers_of_groups,
 )
 # Each one judges the steps that those before it do not block. A finding blocks its group, or all groups.
 POLICIES: tuple[Policy, ...] = (
@@ -156,7 +174,19 @@ def decide(inputs: Inputs) -> Plan | Need:
     warnings = (*plan.warnings, *undersized_pvcs(inputs), *oversized_caches(inputs), *retained_services(inputs))
     expanding = expanding_volumes(inputs)
     findings = (*plan.findings, *infeasible_expansions(inputs), *expansion_finding(expanding))
-    return replace(plan, steps=(*kept, *plan.steps), findings=findings, warnings=warnings, expanding=expanding)
+    plan = replace(plan, steps=(*kept, *plan.steps), findings=findings, warnings=warnings, expanding=expanding)
+    return _with_drains(plan, inputs)
+
+
+def _with_drains(plan: Plan, inputs: Inputs) -> Plan:
+    found = drains(inputs)
+    return replace(
+        plan,
+        findings=(*plan.findings, *drain_findings(found)),
+        warnings=(*plan.warnings, *drain_warnings(inputs.cluster)),
+        rollout_warnings=(*plan.rollout_warnings, *drain_timeouts(found)),
+        drain=drain_document(found) if found or "middleManagerDrain" in (inputs.resource.get("status") or {}) else None,
+    )
 
 
 def _first_findings(blockers: tuple[Blocker, ...], inputs: Inputs) -> tuple[Finding, ...]:
@@ -169,12 +199,14 @@ def _first_need(inputs: Inputs) -> Need | None:
 
 def _candidates(inputs: Inputs) -> Draft:
     """Return a step for each object that is missing, differs or is not desired any more."""
-    desired = with_deferred_sizes(inputs)
+    found = drains(inputs)
+    desired = with_drains(with_deferred_sizes(inputs), found)
     changed = confirmed(changed_objects(inputs.cluster, desired, inputs.live), inputs.verdicts)
+    changed = tuple(with_kept_pods(changed, found))
     # PVCs are patched before their StatefulSet is recreated.
     failing = failing_pods(inputs)
     evicted = evictions(inputs, (*changed, *failing))
-    writes = (*pvc_updates(inputs), *changed, *released_claims(inputs), *failing, *evicted)
+    writes = (*pvc_updates(inputs), *changed, *released_claims(inputs), *drain_requests(found), *failing, *evicted)
     live = inputs.live_and_all_claims
     removals = (*removed_objects(inputs.cluster, inputs.desired, live), *orphaned_claims(inputs))
     return Draft(inputs, in_order(writes, removals))

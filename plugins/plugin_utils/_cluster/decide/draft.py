@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.plan import without_unrecorded
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import drop_blocked
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.older_claims import exists_since
@@ -47,7 +48,8 @@ class Draft:
         inputs, gated = self.inputs, gate(self.steps, self.inputs)
         live, cluster = inputs.live_and_all_claims, inputs.cluster
         since = exists_since(inputs)
-        steps, later = (with_effects(each, live, cluster, since) for each in (gated.steps, gated.later))
+        now = without_unrecorded(gated.steps, gated.later)
+        steps, later = (with_effects(each, live, cluster, since) for each in (now, gated.later))
         return Plan(steps, self.findings, inputs.desired.warnings, rollout_warnings=gated.warnings, later=later)
 
 

@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import kept_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     REVISION_LABEL,
     first_ordinal,
     ordinal_of,
-    partition,
     replicas,
-    updated_ordinals,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready
@@ -111,7 +110,7 @@ def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as
     ready = status.get("readyReplicas", 0)
     is_available = not workload["spec"].get("minReadySeconds") or status.get("availableReplicas", 0) >= desired
     is_available = is_available and _has_pods(workload, own)
-    is_updated, is_observed = _is_updated(workload, own), _is_observed(workload)
+    is_updated, is_observed = _is_updated(group, workload, own), _is_observed(workload)
     settled = is_observed and is_updated and _has_replicas(workload, desired)
     return GroupState(
         group.key,
@@ -137,22 +136,23 @@ def _has_replicas(workload: Manifest, desired: int) -> bool:
     return bool(workload["spec"].get("replicas", 1) == desired == (workload.get("status") or {}).get("replicas", 0))
 
 
-def _is_updated(workload: Manifest, pods: Iterable[Manifest]) -> bool:
+def _is_updated(group: Group, workload: Manifest, pods: Iterable[Manifest]) -> bool:
     status, strategy = workload.get("status") or {}, workload["spec"].get("updateStrategy") or {}
     if workload["kind"] == "Deployment":
         return bool(status.get("updatedReplicas", 0) == status.get("replicas", 0))
     # Pods that stay at the old revision as the user requested count as up to date.
     if strategy.get("type") == "OnDelete":
         return True
+    kept = kept_pods(group, workload)
     if status.get("currentRevision") == status.get("updateRevision"):
-        return not any(_is_old(pod, workload) for pod in pods)
-    kept = partition(workload)
+        return not any(_is_old(pod, workload, kept) for pod in pods)
     return bool(kept and status.get("updatedReplicas", 0) >= replicas(workload) - kept)
 
 
-def _is_old(pod: Manifest, workload: Manifest) -> bool:
+def _is_old(pod: Manifest, workload: Manifest, kept: int) -> bool:
     """True for a pod that its recreated StatefulSet has yet to replace: the first revision is the current one."""
-    if ordinal_of(pod, workload["metadata"]["name"]) not in updated_ordinals(workload) or is_terminating(pod):
+    ordinals = range(first_ordinal(workload) + kept, first_ordinal(workload) + replicas(workload))
+    if ordinal_of(pod, workload["metadata"]["name"]) not in ordinals or is_terminating(pod):
         return False
     revision = (pod["metadata"].get("labels") or {}).get(REVISION_LABEL)
     return revision is not None and revision != (workload.get("status") or {}).get("updateRevision", revision)

@@ -17,10 +17,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Record:
-    """A pod whose worker is drained: its name and uid, since when, and when it was released: it may be replaced now.
+    """A pod whose worker is drained: its name, uid, since when, and when it was released: it may be replaced now.
 
-    `handed_off`: when the handoff of its task groups was requested. `is_foreign`: others had disabled the worker
-    before, and it stays so if its pod stays.
+    `handed_off`: when the handoff of its task groups was requested. `is_ours`: it was enabled before, and is disabled by
+    us. Otherwise it is not known to be so, or others have disabled it: then it stays disabled if its pod stays.
     """
 
     pod: str
@@ -28,11 +28,11 @@ class Record:
     since: str
     released: str = ""
     handed_off: str = ""
-    is_foreign: bool = False
+    is_ours: bool = False
 
 
 _NAMES = {"pod": "pod", "uid": "uid", "since": "since", "released": "released", "handed_off": "handedOff"}
-_FOREIGN = "disabledByOthers"
+_OURS = "disabledByUs"
 
 
 def to_annotation(records: Iterable[Record]) -> str:
@@ -54,7 +54,7 @@ def from_annotation(text: str | None) -> tuple[Record, ...]:
 def _document(record: Record) -> dict[str, Any]:
     texts = {name: getattr(record, field) for field, name in _NAMES.items()}
     present = {name: text for name, text in texts.items() if text}
-    return {**present, **({_FOREIGN: True} if record.is_foreign else {})}
+    return {**present, **({_OURS: True} if record.is_ours else {})}
 
 
 def _record(entry: object) -> Record | None:
@@ -63,4 +63,4 @@ def _record(entry: object) -> Record | None:
     texts = {field: str(entry.get(name) or "") for field, name in _NAMES.items()}
     if not texts["pod"].rpartition("-")[2].isdecimal() or not texts["uid"] or not texts["since"]:
         return None
-    return Record(**texts, is_foreign=entry.get(_FOREIGN) is True)
+    return Record(**texts, is_ours=entry.get(_OURS) is True)

@@ -79,7 +79,7 @@ def _successor(group: WorkerGroup, record: Record, pod: WorkerPod | None) -> Rel
         return Released(record, is_going=True, awaited=text)
     if pod.worker is None:
         return Released(record, is_going=True, awaited=f"the worker of the new pod {record.pod} is not registered")
-    if pod.worker.is_enabled or record.is_foreign:
+    if pod.worker.is_enabled or not record.is_ours:
         return Released()
     request = Request("enable", pod.worker.host, pod.name)
     text = f"the worker of the new pod {record.pod} is not enabled"

@@ -50,8 +50,8 @@ class WorkerGroup:
 
     `replicas` and `partition` are those of the live object, `desired` and `requested` those of the spec. `is_drained`:
     the spec requests draining. `restarts`: the pods will be of another revision, which is not written yet.
-    `is_observed`: the controller has observed the live object. `is_ordered`: the controller replaces a pod only while those before it are ready. `unreachable`: why the
-    workers are not known.
+    `is_observed`: the controller has observed the live object. `is_ordered`: it replaces a pod only while those before
+    it are ready. `unreachable`: why the workers are not known.
     """
 
     name: str

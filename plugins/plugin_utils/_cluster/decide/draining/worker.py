@@ -47,10 +47,15 @@ def drained(group: WorkerGroup, pod: WorkerPod, record: Record | None, limits: L
     return Draining(record, is_done=True, warning=text)
 
 
+def is_handoff_due(record: Record, now: datetime) -> bool:
+    """True unless a handoff was requested that may not have taken effect yet."""
+    return not record.handed_off or seconds_since(record.handed_off, now) >= HANDOFF_SECONDS
+
+
 def enabled_again(group: WorkerGroup, record: Record) -> Draining:
     """Return how far a worker is whose pod stays: it is enabled, and only then forgotten."""
     pod = group.pod(record.pod)
-    if pod is None or pod.uid != record.uid or record.is_foreign:
+    if pod is None or pod.uid != record.uid or not record.is_ours:
         return Draining(None)
     if group.unreachable:
         return Draining(record, awaited=f"worker of pod {pod.name} has to be enabled again ({group.unreachable})")
@@ -66,9 +71,7 @@ def _record(pod: WorkerPod, record: Record | None, now: datetime) -> Record:
     """Return the record of the drain; a worker that was started again since is enabled, whoever had disabled it."""
     if record is not None and record.uid == pod.uid:
         return record
-    was_disabled = record is None and pod.worker is not None and not pod.worker.is_enabled
-    since = record.since if record else timestamp(now)
-    return Record(pod.name, pod.uid, since, is_foreign=was_disabled)
+    return Record(pod.name, pod.uid, record.since if record else timestamp(now))
 
 
 def _drained(group: WorkerGroup, pod: WorkerPod, record: Record, now: datetime) -> Draining:
@@ -80,7 +83,8 @@ def _drained(group: WorkerGroup, pod: WorkerPod, record: Record, now: datetime) 
         return Draining(record, awaited=f"no worker of pod {pod.name} is registered")
     if pod.worker.is_enabled:
         request = Request("disable", pod.worker.host, pod.name)
-        return Draining(record, requests=(request,), awaited=f"the worker of pod {pod.name} is being disabled")
+        ours = replace(record, is_ours=True)
+        return Draining(ours, requests=(request,), awaited=f"the worker of pod {pod.name} is being disabled")
     if not pod.worker.tasks:
         return Draining(record, is_done=True)
     return _waiting(pod, pod.worker, record, now)
@@ -88,8 +92,7 @@ def _drained(group: WorkerGroup, pod: WorkerPod, record: Record, now: datetime) 
 
 def _waiting(pod: WorkerPod, worker: Worker, record: Record, now: datetime) -> Draining:
     requests: tuple[Request, ...] = ()
-    is_due = not record.handed_off or seconds_since(record.handed_off, now) >= HANDOFF_SECONDS
-    if worker.reading and is_due:
+    if worker.reading and is_handoff_due(record, now):
         record, requests = replace(record, handed_off=timestamp(now)), tuple(_handoffs(pod, worker.reading))
     verb = "runs" if len(worker.tasks) == 1 else "run"
     return Draining(record, requests=requests, awaited=f"{join_limited(worker.tasks)} still {verb} on pod {pod.name}")

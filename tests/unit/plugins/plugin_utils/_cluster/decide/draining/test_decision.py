@@ -44,7 +44,10 @@ def new(index: int, worker: Worker | None = IDLE, **more: Any) -> WorkerPod:
 
 
 def record(index: int, since: float = 60, **more: Any) -> Record:
-    return Record(f"mm-{index}", f"uid-{index}", ago(since), **more)
+    return Record(f"mm-{index}", f"uid-{index}", ago(since), **{"is_ours": True, **more})
+
+
+THEIRS = record(2, is_ours=False)
 
 
 def let_go(index: int, seconds: float = 10, **more: Any) -> Record:
@@ -76,10 +79,13 @@ TABLE: list[tuple[str, WorkerGroup, tuple[int, int, list[str], list[str]]]] = [
     ("its tasks are awaited", group(*OLD[:2], pod(2, BUSY_OFF), records=(record(2),)), (3, 3, ["mm-2"], [])),
     ("without tasks, it is let go", group(*OLD[:2], pod(2, OFF), records=(record(2),)), (2, 3, ["-mm-2"], [])),
     ("its pod is gone", group(*OLD[:2], partition=2, records=(let_go(2),)), (2, 3, ["-mm-2"], [])),
-    ("the new one is not ready", group(*OLD[:2], new(2, None, is_ready=False), records=(let_go(2),)), (2, 3, ["-mm-2"], [])),
+    ("the new one is not ready", group(*OLD[:2], new(2, None, is_ready=False), records=(let_go(2),)),
+     (2, 3, ["-mm-2"], [])),
     ("the new one is not registered", group(*OLD[:2], new(2, None), records=(let_go(2),)), (2, 3, ["-mm-2"], [])),
-    ("the new one is disabled", group(*OLD[:2], new(2, OFF), records=(let_go(2),)), (2, 3, ["-mm-2"], ["enable mm-2:8091"])),
-    ("the next one follows", group(*OLD[:2], new(2), partition=2, records=(let_go(2),)), (2, 3, ["mm-1"], ["disable mm-1:8091"])),
+    ("the new one is disabled", group(*OLD[:2], new(2, OFF), records=(let_go(2),)),
+     (2, 3, ["-mm-2"], ["enable mm-2:8091"])),
+    ("the next one follows", group(*OLD[:2], new(2), partition=2, records=(let_go(2),)),
+     (2, 3, ["mm-1"], ["disable mm-1:8091"])),
     ("the last of them", group(pod(0, OFF), new(1), new(2), partition=1, records=(record(0),)), (0, 3, ["-mm-0"], [])),
     ("all of them are new", group(new(0), new(1), new(2), partition=0, records=(let_go(0),)), (0, 3, [], [])),
     ("a partition of the user", group(*OLD[:2], new(2), partition=2, requested=2), (2, 3, [], [])),
@@ -94,24 +100,28 @@ TABLE: list[tuple[str, WorkerGroup, tuple[int, int, list[str], list[str]]]] = [
     ("the time is over", group(*OLD[:2], pod(2, BUSY_OFF), records=(record(2, 3600),)), (2, 3, ["-mm-2"], [])),
     ("Druid is unreachable", group(*OLD, unreachable="no"), (3, 3, ["mm-2"], [])),
     ("for too long", group(*OLD, unreachable="no", records=(record(2, 3600),)), (2, 3, ["-mm-2"], [])),
-    ("unreachable, but no process runs", group(*OLD[:2], pod(2, None, is_ready=False), unreachable="no"), (2, 3, ["-mm-2"], [])),
+    ("unreachable, but no process runs", group(*OLD[:2], pod(2, None, is_ready=False), unreachable="no"),
+     (2, 3, ["-mm-2"], [])),
     ("streams are handed off",
      group(*OLD[:2], pod(2, READING), records=(record(2),)), (3, 3, ["mm-2"], ["handoff pages 1 3"])),
     ("once", group(*OLD[:2], pod(2, READING), records=(record(2, handed_off=ago(59)),)), (3, 3, ["mm-2"], [])),
     ("until they are",
-     group(*OLD[:2], pod(2, READING), records=(record(2, handed_off=ago(60)),)), (3, 3, ["mm-2"], ["handoff pages 1 3"])),
+     group(*OLD[:2], pod(2, READING), records=(record(2, handed_off=ago(60)),)),
+     (3, 3, ["mm-2"], ["handoff pages 1 3"])),
     ("the worker was enabled meanwhile",
      group(*OLD[:2], pod(2, BUSY), records=(record(2),)), (3, 3, ["mm-2"], ["disable mm-2:8091"])),
     # The change is undone.
     ("undone while it is drained",
-     group(new(0), new(1), pod(2, BUSY_OFF, old=False), partition=3, records=(record(2),)), (0, 3, ["mm-2"], ["enable mm-2:8091"])),
+     group(new(0), new(1), pod(2, BUSY_OFF, old=False), partition=3, records=(record(2),)),
+     (0, 3, ["mm-2"], ["enable mm-2:8091"])),
     ("undone, and enabled", group(new(0), new(1), pod(2, old=False), records=(record(2),)), (0, 3, [], [])),
     ("undone, others had disabled it",
-     group(new(0), new(1), pod(2, OFF, old=False), records=(record(2, is_foreign=True),)), (0, 3, [], [])),
+     group(new(0), new(1), pod(2, OFF, old=False), records=(THEIRS,)), (0, 3, [], [])),
     ("undone while Druid is unreachable",
      group(new(0), new(1), pod(2, None, old=False), records=(record(2),), unreachable="no"), (0, 3, ["mm-2"], [])),
     ("undone after it was let go",
-     group(new(0), new(1), pod(2, OFF, old=False), partition=2, records=(let_go(2),)), (0, 3, ["mm-2"], ["enable mm-2:8091"])),
+     group(new(0), new(1), pod(2, OFF, old=False), partition=2, records=(let_go(2),)),
+     (0, 3, ["mm-2"], ["enable mm-2:8091"])),
     ("another change after that",
      group(pod(0), pod(1, OFF), replace(new(2), is_outdated=True), partition=1, records=(let_go(1),)),
      (3, 3, ["mm-2", "mm-1"], ["disable mm-2:8091", "enable mm-1:8091"])),
@@ -137,7 +147,8 @@ TABLE: list[tuple[str, WorkerGroup, tuple[int, int, list[str], list[str]]]] = [
      (0, 3, ["mm-2", "mm-1"], ["enable mm-2:8091", "enable mm-1:8091"])),
     ("they do not run", group(new(0), desired=1), (0, 1, [], [])),
     ("outdated ones stay until they go", group(*OLD, desired=2), (3, 3, ["mm-2"], ["disable mm-2:8091"])),
-    ("then the others are replaced", group(*OLD[:2], pod(2, OFF), desired=2, records=(record(2),)), (2, 2, ["-mm-2"], [])),
+    ("then the others are replaced", group(*OLD[:2], pod(2, OFF), desired=2, records=(record(2),)),
+     (2, 2, ["-mm-2"], [])),
     ("a new pod that was just replaced", group(new(0), new(1), new(2), desired=2, records=(let_go(2),)),
      (0, 3, ["mm-2"], ["disable mm-2:8091"])),
     ("more replicas", group(new(0), new(1), new(2), desired=5), (0, 5, [], [])),
@@ -150,14 +161,15 @@ def test_decides_what_follows(which: WorkerGroup, expected: tuple[int, int, list
     assert summary(decided(which)) == expected
 
 
-def test_a_worker_that_others_have_disabled_is_recorded_as_theirs() -> None:
-    assert [each.is_foreign for each in decided(group(*OLD[:2], pod(2, BUSY_OFF))).records] == [True]
+@pytest.mark.parametrize(("worker", "is_ours"), [(BUSY, True), (BUSY_OFF, False), (None, False)])
+def test_a_worker_is_ours_if_it_was_enabled_before(worker: Worker | None, is_ours: bool) -> None:
+    assert [each.is_ours for each in decided(group(*OLD[:2], pod(2, worker))).records] == [is_ours]
 
 
 def test_a_worker_that_was_started_again_is_ours() -> None:
     restarted = replace(pod(2, BUSY), uid="other")
-    found = decided(group(*OLD[:2], restarted, records=(record(2, is_foreign=True),)))
-    assert [(each.uid, each.is_foreign) for each in found.records] == [("other", False)]
+    found = decided(group(*OLD[:2], restarted, records=(THEIRS,)))
+    assert [(each.uid, each.is_ours) for each in found.records] == [("other", True)]
 
 
 def test_a_worker_that_is_let_go_with_tasks_is_a_warning() -> None:

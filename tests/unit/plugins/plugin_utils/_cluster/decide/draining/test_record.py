@@ -13,7 +13,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
     to_annotation,
 )
 
-FULL = Record("mm-2", "uid", "2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z", "2026-01-01T00:00:30Z", is_foreign=True)
+FULL = Record("mm-2", "uid", "2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z", "2026-01-01T00:00:30Z", is_ours=True)
 
 
 @pytest.mark.parametrize("records", [(), (Record("mm-0", "u", "s"),), (FULL, Record("mm-0", "u", "s"))])

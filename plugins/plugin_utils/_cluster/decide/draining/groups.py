@@ -1,0 +1,211 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The groups of workers of a decision: from the live objects, the desired ones, and Druid. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import (
+    Record,
+    from_annotation,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import (
+    is_drained,
+    is_replaced_by_controller,
+    requested_partition,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.state import (
+    WorkerGroup,
+    WorkerPod,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.takeover import records_of_status
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.workers import (
+    FOR_HANDOFF,
+    as_worker,
+    payloads,
+    reads_streams,
+    worker_of,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import AskDruid, DryRunTemplates, Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
+    REVISION_LABEL,
+    first_ordinal,
+    ordinal_of,
+    partition,
+    replicas,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready
+
+
+def worker_groups(inputs: Inputs) -> Iterator[tuple[Group, WorkerGroup]]:
+    """Yield the groups that are drained, or have been so: with their workers, if Druid was asked."""
+    for group in inputs.cluster.groups:
+        live, manifest = _live(inputs, group), _desired(inputs, group)
+        if live is None or manifest is None:
+            continue
+        records = _records(inputs, group, live)
+        if is_drained(group) or records or _is_marked(live):
+            yield group, _with_workers(_worker_group(inputs, group, live, manifest, records), group, inputs)
+
+
+def templates_of_workers(inputs: Inputs) -> DryRunTemplates | None:
+    """Return the need for dry runs that show whether pods will restart: the API server normalizes a template."""
+    if inputs.templates is not None:
+        return None
+    found = (
+        (group, live, manifest)
+        for group in inputs.cluster.groups
+        if is_drained(group)
+        and (live := _live(inputs, group)) is not None
+        and (manifest := _desired(inputs, group)) is not None
+    )
+    steps = tuple(_update(group, live, manifest) for group, live, manifest in found if _may_restart(live, manifest))
+    return DryRunTemplates(steps) if steps else None
+
+
+def workers_of_groups(inputs: Inputs) -> AskDruid | None:
+    """Return what has to be known of Druid for the next step of the drains; nothing if none is under way."""
+    groups = [(group, found) for group, found in worker_groups(inputs) if is_under_way(found)]
+    if not groups:
+        return None
+    if (need := inputs.unasked(questions.WORKERS)) is not None:
+        return need
+    druid, workers = inputs.druid or DruidState(), _workers(inputs)
+    drained = [
+        worker
+        for group, found in groups
+        for pod, record in _pods_with_records(inputs, group, found)
+        if (worker := worker_of(pod, group.port, workers)) is not None and reads_streams(worker, record, inputs.now)
+    ]
+    if not drained:
+        return None
+    return inputs.unasked(*FOR_HANDOFF) or inputs.unasked(
+        *(each for worker in drained for each in payloads(druid, worker))
+    )
+
+
+def is_under_way(group: WorkerGroup) -> bool:
+    """True if the workers have to be known: pods are about to be replaced or removed, or were disabled before."""
+    if group.records:
+        return True
+    if not group.is_drained or not group.is_observed:
+        return False
+    is_outdated = any(pod.is_outdated and group.requested <= pod.index for pod in group.pods) and not group.restarts
+    return is_outdated or any(group.desired <= pod.index < group.replicas for pod in group.pods)
+
+
+def stateful_set_of(inputs: Inputs, group: Group) -> Manifest | None:
+    """Return the live StatefulSet of a group."""
+    return _live(inputs, group)
+
+
+def _live(inputs: Inputs, group: Group) -> Manifest | None:
+    live = inputs.live.objects.get(ObjectKey("StatefulSet", group.unique_name))
+    return None if live is None or is_terminating(live) else live
+
+
+def _desired(inputs: Inputs, group: Group) -> Manifest | None:
+    manifests = inputs.desired.groups.get(group.key, ())
+    return next((manifest for manifest in manifests if manifest["kind"] == "StatefulSet"), None)
+
+
+def _is_marked(live: Manifest) -> bool:
+    return names.DRAIN_ANNOTATION in (live["metadata"].get("annotations") or {})
+
+
+def _records(inputs: Inputs, group: Group, live: Manifest) -> tuple[Record, ...]:
+    if _is_marked(live):
+        return from_annotation(live["metadata"]["annotations"][names.DRAIN_ANNOTATION])
+    return records_of_status(inputs.resource.get("status") or {}, group.unique_name, inputs.live.pods_of(group))
+
+
+def _worker_group(
+    inputs: Inputs, group: Group, live: Manifest, manifest: Manifest, records: tuple[Record, ...]
+) -> WorkerGroup:
+    status, number = live.get("status") or {}, replicas(live)
+    return WorkerGroup(
+        group.unique_name,
+        number,
+        int(manifest["spec"].get("replicas", number)),
+        partition(live),
+        requested_partition(group),
+        is_drained=is_drained(group),
+        restarts=is_replaced_by_controller(group) and _restarts(inputs, live, manifest),
+        is_observed=status.get("observedGeneration", 0) >= live["metadata"]["generation"],
+        is_ordered=live["spec"].get("podManagementPolicy", "OrderedReady") == "OrderedReady",
+        pods=tuple(_pods(inputs, group, live)),
+        records=records,
+    )
+
+
+def _pods(inputs: Inputs, group: Group, live: Manifest) -> Iterator[WorkerPod]:
+    revision = (live.get("status") or {}).get("updateRevision") if is_replaced_by_controller(group) else None
+    for pod in inputs.live.pods_of(group):
+        ordinal = ordinal_of(pod, group.unique_name)
+        if ordinal is not None:
+            yield WorkerPod(
+                ordinal - first_ordinal(live),
+                pod["metadata"]["name"],
+                pod["metadata"]["uid"],
+                is_ready((pod.get("status") or {}).get("conditions") or ()),
+                revision is not None and (pod["metadata"].get("labels") or {}).get(REVISION_LABEL) != revision,
+                is_terminating(pod),
+            )
+
+
+def _with_workers(found: WorkerGroup, group: Group, inputs: Inputs) -> WorkerGroup:
+    if inputs.druid is None or inputs.druid.unasked((questions.WORKERS,)):
+        return found
+    answer = inputs.druid.answer(questions.WORKERS)
+    if isinstance(answer, Unavailable):
+        return replace(found, unreachable=answer.message.rstrip("."))
+    pods = {pod["metadata"]["name"]: pod for pod in inputs.live.pods_of(group)}
+    return replace(found, pods=tuple(_with_worker(each, pods[each.name], found, group, inputs) for each in found.pods))
+
+
+def _with_worker(pod: WorkerPod, live: Manifest, found: WorkerGroup, group: Group, inputs: Inputs) -> WorkerPod:
+    worker, druid = worker_of(live, group.port, _workers(inputs)), inputs.druid or DruidState()
+    if worker is None:
+        return pod
+    record = next((each for each in found.records if each.pod == pod.name), None)
+    is_read = reads_streams(worker, record, inputs.now) and not druid.unasked(FOR_HANDOFF)
+    is_read = is_read and not druid.unasked(payloads(druid, worker))
+    return replace(pod, worker=as_worker(worker, druid, is_read=is_read))
+
+
+def _workers(inputs: Inputs) -> tuple[questions.Worker, ...]:
+    answer = (inputs.druid or DruidState()).answer(questions.WORKERS)
+    return () if isinstance(answer, Unavailable) else answer
+
+
+def _pods_with_records(inputs: Inputs, group: Group, found: WorkerGroup) -> Iterator[tuple[Manifest, Record | None]]:
+    records = {record.pod: record for record in found.records}
+    yield from ((pod, records.get(pod["metadata"]["name"])) for pod in inputs.live.pods_of(group))
+
+
+def _restarts(inputs: Inputs, live: Manifest, manifest: Manifest) -> bool:
+    verdict = (inputs.templates or {}).get(key_of(live))
+    if verdict is None or verdict.after is None:
+        return _may_restart(live, manifest)
+    return bool(verdict.after["spec"]["template"] != live["spec"]["template"])
+
+
+def _may_restart(live: Manifest, manifest: Manifest) -> bool:
+    return bool(compare(live, manifest).predicted["spec"]["template"] != live["spec"]["template"])
+
+
+def _update(group: Group, live: Manifest, manifest: Manifest) -> Step:
+    comparison = compare(live, manifest)
+    return Step("update", manifest, group.key, live, comparison.predicted, comparison.managed_fields)

@@ -1,0 +1,97 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The workers of pods: which worker of Druid runs in which pod, and which task groups it reads. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import Record
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.state import TaskGroup, Worker
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.worker import is_handoff_due
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+
+# The first version with the API for handoffs.
+_WITH_HANDOFF = (31,)
+# The types of the tasks of a supervisor that reads a stream.
+_OF_STREAMS = ("index_kafka", "index_kinesis", "index_rabbit")
+VERSION: Question[tuple[int, ...]] = Question("version", "/status", lambda document: _version(str(document["version"])))
+FOR_HANDOFF: tuple[Question[Any], ...] = (questions.RUNNING_TASKS, questions.SUPERVISORS, VERSION)
+
+
+def worker_of(pod: Manifest, port: int, workers: Iterable[questions.Worker]) -> questions.Worker | None:
+    """Return the worker that announces the address of the pod; on the network of the node, also its port."""
+    addresses = {*_addresses(pod)}
+    found = [worker for worker in workers if _is_at(worker.name, addresses)]
+    if len(found) > 1 or (pod.get("spec") or {}).get("hostNetwork"):
+        found = [worker for worker in found if worker.name.rpartition(":")[2] == str(port)]
+    return found[0] if len(found) == 1 else None
+
+
+def _addresses(pod: Manifest) -> Iterator[str]:
+    """Yield the addresses that a Druid in the pod can announce: its IP, or its name, in DNS or without a domain."""
+    spec, status, metadata = pod.get("spec") or {}, pod.get("status") or {}, pod["metadata"]
+    yield from filter(None, (status.get("podIP"), *(each.get("ip") for each in status.get("podIPs") or ())))
+    hostname = spec.get("hostname") or metadata["name"]
+    yield hostname
+    if spec.get("subdomain"):
+        name = f"{hostname}.{spec['subdomain']}"
+        yield from (name, f"{name}.{metadata['namespace']}", f"{name}.{metadata['namespace']}.svc")
+
+
+def _is_at(name: str, addresses: set[str]) -> bool:
+    """True if the host is one of the addresses, or that in DNS with the domain of the Kubernetes cluster."""
+    host = name.rpartition(":")[0].strip("[]").lower()
+    in_dns, found, _domain = host.partition(".svc.")
+    return host in addresses or (bool(found) and f"{in_dns}.svc" in addresses)
+
+
+def reads_streams(worker: questions.Worker, record: Record | None, now: datetime) -> bool:
+    """True if the task groups of the worker may have to be handed off now: it is drained, and has tasks."""
+    return record is not None and not worker.is_enabled and bool(worker.running_tasks) and is_handoff_due(record, now)
+
+
+def payloads(druid: DruidState, worker: questions.Worker) -> Iterator[Question[TaskGroup]]:
+    """Yield the question for each task of the worker that reads a stream, if this Druid can hand it off."""
+    tasks, version = druid.answer(questions.RUNNING_TASKS), druid.answer(VERSION)
+    if isinstance(tasks, Unavailable) or isinstance(version, Unavailable) or version < _WITH_HANDOFF:
+        return
+    types = {task.id: task.type for task in tasks}
+    yield from (_payload(task) for task in worker.running_tasks if types.get(task) in _OF_STREAMS)
+
+
+def _payload(task: str) -> Question[TaskGroup]:
+    return Question(f"task {task}", f"/druid/indexer/v1/task/{quote(task, safe='')}", _task_group)
+
+
+def _task_group(document: Mapping[str, Any]) -> TaskGroup:
+    task = document["payload"]
+    return TaskGroup(str(task.get("supervisorId") or task["dataSource"]), int(task["ioConfig"]["taskGroupId"]))
+
+
+def as_worker(worker: questions.Worker, druid: DruidState, *, is_read: bool) -> Worker:
+    """Return the worker for the decision; `is_read`: with the task groups that it reads."""
+    reading = tuple(_reading(druid, worker)) if is_read else ()
+    return Worker(worker.name, worker.is_enabled, worker.running_tasks, reading)
+
+
+def _reading(druid: DruidState, worker: questions.Worker) -> Iterator[TaskGroup]:
+    supervisors = druid.answer(questions.SUPERVISORS)
+    if isinstance(supervisors, Unavailable):
+        return
+    known = {supervisor.id for supervisor in supervisors}
+    for question in payloads(druid, worker):
+        found = druid.answer(question)
+        if not isinstance(found, Unavailable) and found.supervisor in known:
+            yield found
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return (int(text.partition(".")[0]),)
