@@ -232,6 +232,7 @@ def _combined(failures: list[Unreachable | ServerError]) -> Unreachable | Server
         hints,
         sent=any(each.sent for each in unanswered),
         is_transient=any(each.is_transient for each in unanswered),
+        is_timeout=any(each.is_timeout for each in unanswered),
     )
 
 

@@ -16,13 +16,22 @@ class Unreachable(DruidError):
 
     ``sent``: at least part of the request was sent, so it may have taken effect.
     ``is_transient``: a retry may succeed (connection refused or reset), unlike a wrong host name or certificate.
+    ``is_timeout``: no connection or no response in time.
     """
 
     def __init__(
-        self, method: str, url: str, reason: str, hint: str = "", *, sent: bool = False, is_transient: bool = False
+        self,
+        method: str,
+        url: str,
+        reason: str,
+        hint: str = "",
+        *,
+        sent: bool = False,
+        is_transient: bool = False,
+        is_timeout: bool = False,
     ) -> None:
         self.method, self.url, self.reason, self.hint = method, url, reason, hint
-        self.sent, self.is_transient = sent, is_transient
+        self.sent, self.is_transient, self.is_timeout = sent, is_transient, is_timeout
         caution = "It may have taken effect. Check before you send it again" if sent and method != "GET" else ""
         super().__init__(sentences(f"{method} {url} got no response: {reason}", hint, caution))
 

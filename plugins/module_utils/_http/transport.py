@@ -160,7 +160,7 @@ def unreachable(attempt: Attempt, error: Exception, connection: Connection) -> U
     method, url, sent = attempt.method, attempt.url, attempt.sent
     cause = _innermost(error)
     if attempt.is_timed_out or isinstance(cause, TimeoutError):
-        return Unreachable(method, url, *_timed_out(attempt, connection), sent=sent)
+        return Unreachable(method, url, *_timed_out(attempt, connection), sent=sent, is_timeout=True)
     if isinstance(cause, OwnHost):
         return Unreachable(method, url, f"it is refused ({cause})", _OWN_HOST)
     if isinstance(cause, ssl.SSLCertVerificationError):

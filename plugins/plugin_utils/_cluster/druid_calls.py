@@ -34,8 +34,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 _PURPOSE = "The state of Druid"
-# Findings that are not a problem of the connection itself: nobody specified how to connect.
-_NO_ROUTER = (reasons.ROUTER_NOT_FOUND,)
 
 
 def ask_druid(api: KubernetesApi, inputs: Inputs, questions: Iterable[Question[Any]], options: Options) -> Inputs:
@@ -97,5 +95,5 @@ def _asked(
 
 
 def _without_connection(finding: Finding) -> Unavailable:
-    cause = state.NO_ROUTER if finding.reason in _NO_ROUTER else state.UNREACHABLE
+    cause = state.NO_ROUTER if finding.reason == reasons.ROUTER_NOT_FOUND else state.NOT_CONNECTABLE
     return Unavailable(cause, finding.message)

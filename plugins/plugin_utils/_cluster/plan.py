@@ -242,13 +242,17 @@ class Plan(plan.Plan[Step]):
 
     `later` are the steps of later reconciles, which wait for the pods of other groups, in the order of the restarts.
     `warnings` are about the spec and the live state, `rollout_warnings` about the steps. `expanding` are the PVCs
-    that the status reports, and `drain` is the progress of a drain there; None if it was not decided.
+    that the status reports. `awaited` is what the next group of a rollout waits for in Druid, and `druid_before` the
+    state of Druid at the start of the rollout, if it was read now. `drain` is the progress of a drain, as the status
+    reports it; None if it was not decided.
     """
 
     in_druid: tuple[DruidChange, ...] = ()
     rollout_warnings: tuple[str, ...] = ()
     later: tuple[Step, ...] = ()
     expanding: tuple[ExpandingVolume, ...] = ()
+    awaited: str = ""
+    druid_before: Mapping[str, int] | None = None
     drain: Mapping[str, Any] | None = None
 
     @property

@@ -31,13 +31,17 @@ def lines(plan: Plan) -> list[str]:
     steps += [f"later: {_line(step)}{DESTRUCTIVE if step.is_destructive else ''}" for step in plan.later]
     findings = [f"blocked: {finding.message}" for finding in plan.findings if finding.is_problem]
     in_druid = [f"{step.title} in Druid" for step in plan.in_druid]
-    return [*steps, *_consequences(plan), *in_druid, *findings]
+    return [*steps, *_consequences(plan), *in_druid, *_awaited(plan), *findings]
 
 
 def _consequences(plan: Plan) -> list[str]:
     warnings = [f"warning: {text}" for text in plan.rollout_warnings]
     steps = (*plan.steps, *plan.later)
     return [*restart_lines(steps), *effect_lines(steps), *warnings]
+
+
+def _awaited(plan: Plan) -> list[str]:
+    return [f"waits for Druid: {plan.awaited}"] if plan.awaited else []
 
 
 def _line(step: Step) -> str:
@@ -92,7 +96,7 @@ def flags(plan: Plan) -> dict[str, bool]:
 
 def diff(plan: Plan) -> list[dict[str, Any]]:
     """Return the diff for Ansible's callbacks: per object, then restarts and effects, then per change in Druid."""
-    consequences = _consequences(plan)
+    consequences = [*_consequences(plan), *_awaited(plan)]
     prepared = [{"prepared": "\n".join(consequences) + "\n"}] if consequences else []
     written = (*map(_entry, plan.steps), *(_entry(step, " (later)") for step in plan.later))
     return [*written, *prepared, *map(_entry_in_druid, plan.in_druid)]

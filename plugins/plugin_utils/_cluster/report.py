@@ -73,7 +73,7 @@ def _status(done: Reconciled, plan: Plan, now: datetime, check_mode: bool, maske
         done.normalized_in_druid,
         warnings,
         rollout_warnings,
-        Pending(done.plan.pending_restarts, removals, done.plan.restarts),
+        Pending(done.plan.pending_restarts, removals, done.plan.restarts, done.plan.awaited, done.plan.druid_before),
         plan.expanding,
         plan.drain,
     )

@@ -22,6 +22,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 DELETION_SECONDS = 1
 # The next reconcile replaces the regular one, so that it must not be later: that is the default of RECONCILE_WAIT.
 MAX_SECONDS = 60
+# No event announces that Druid has recovered.
+DRUID_SECONDS = 10
 
 
 def requeue_after(document: Mapping[str, Any], now: datetime, has_changed: bool = False) -> int | None:
@@ -43,6 +45,7 @@ def requeue_after(document: Mapping[str, Any], now: datetime, has_changed: bool 
     return min(
         (
             *((backoff_since(by_type["Ready"]["lastTransitionTime"], now),) if is_moving else ()),
+            *((DRUID_SECONDS,) if (document.get("rollout") or {}).get("waitingFor") else ()),
             *(() if deletion is None else (min(int(deletion) + 1, MAX_SECONDS),)),
         ),
         default=None,

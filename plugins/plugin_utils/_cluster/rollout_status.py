@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.druid_health import DRUID_BEFORE
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import outdated_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import GroupState
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
@@ -29,12 +30,15 @@ STALLED_SECONDS = 900
 class Pending(NamedTuple):
     """What is pending until other groups are available: restarts, and deletions of removed groups.
 
-    `started`: the groups that this reconcile restarts.
+    `started`: the groups that this reconcile restarts. `awaited`: what the next one waits for in Druid, and
+    `druid_before` the state of Druid at the start of the rollout, if it was read now.
     """
 
     restarts: Sequence[str] = ()
     removals: Sequence[str] = ()
     started: Sequence[str] = ()
+    awaited: str = ""
+    druid_before: Mapping[str, int] | None = None
 
     @property
     def removals_text(self) -> str:
@@ -47,6 +51,11 @@ class Pending(NamedTuple):
         restarts = f"{join_limited(self.restarts)} {verb}" if self.restarts else ""
         return " and ".join(filter(None, (restarts, self.removals_text)))
 
+    @property
+    def sentence(self) -> str:
+        """What is pending, and until when."""
+        return f"{self} when {f'Druid has recovered: {self.awaited}' if self.awaited else 'all pods are available'}."
+
 
 NOTHING_PENDING = Pending()
 
@@ -57,6 +66,7 @@ class Rollout:
 
     `updated`: pods of the current revision; `ready`: the highest number of ready pods since its start; `generation`:
     that of its workload. `started_at`, `progressed_at`: when it was first observed, and when a number last changed.
+    `waiting_for`: what the next group waits for in Druid, and `druid_before` the state of Druid before the first one.
     """
 
     group: str
@@ -67,6 +77,8 @@ class Rollout:
     started_at: str
     progressed_at: str
     pending: tuple[str, ...] = ()
+    waiting_for: str = ""
+    druid_before: Mapping[str, int] | None = None
 
     @property
     def progress(self) -> str:
@@ -86,6 +98,8 @@ class Rollout:
             "startedAt": self.started_at,
             "progressedAt": self.progressed_at,
             **({"pending": list(self.pending)} if self.pending else {}),
+            **({"waitingFor": self.waiting_for} if self.waiting_for else {}),
+            **({DRUID_BEFORE: dict(self.druid_before)} if self.druid_before is not None else {}),
         }
 
     def __str__(self) -> str:
@@ -105,11 +119,25 @@ def current_rollout(
 ) -> Rollout | None:
     """Return the rollout in progress; None if no pods are being replaced, and none wait for that."""
     before = previous.get("rollout") or {}
-    found = next(_rolling(cluster, observed, states, pending, before), None)
+    found = next(_rolling(cluster, observed, states, pending, before), None) or _waiting(
+        cluster, observed, pending, before
+    )
     if found is None:
         return None
     group, workload = found
-    return _since(_rollout(group, workload, observed, tuple(pending.restarts), timestamp(now)), before)
+    rollout = _since(_rollout(group, workload, observed, tuple(pending.restarts), timestamp(now)), before)
+    known = pending.druid_before if pending.druid_before is not None else before.get(DRUID_BEFORE)
+    return replace(rollout, waiting_for=pending.awaited, druid_before=known)
+
+
+def _waiting(
+    cluster: Cluster, observed: Observed, pending: Pending, before: Mapping[str, Any]
+) -> tuple[Group, Manifest] | None:
+    """Return the group that was restarted last, while the next one waits for Druid."""
+    if not pending.awaited:
+        return None
+    found = ((group, observed.workload(group)) for group in cluster.groups if group.key == before.get("group"))
+    return next(((group, workload) for group, workload in found if workload is not None), None)
 
 
 def _rolling(
@@ -167,7 +195,7 @@ def _since(rollout: Rollout, before: Mapping[str, Any]) -> Rollout:
 
 def stalled(cluster: Cluster, rollout: Rollout | None, states: Sequence[GroupState], now: datetime) -> str | None:
     """Return the message about a rollout that has made no progress for longer than its limit; None if it has."""
-    if rollout is None:
+    if rollout is None or rollout.waiting_for:
         return None
     group = next(each for each in cluster.groups if each.key == rollout.group)
     limit = int(group.first_present("progressDeadlineSeconds") or STALLED_SECONDS)

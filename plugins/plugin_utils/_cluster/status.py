@@ -155,7 +155,7 @@ def _ready(
     if unfinished is not None:
         return condition("Ready", False, unfinished.reason, unfinished.message)
     if pending.restarts or pending.removals:
-        return condition("Ready", False, reasons.ROLLING_OUT, f"{pending} when all pods are available.")
+        return condition("Ready", False, reasons.ROLLING_OUT, pending.sentence)
     if rollout is not None and rollout.group in pending.started:
         # A pod was evicted, which the status of its workload does not show yet.
         return condition("Ready", False, reasons.ROLLING_OUT, str(rollout))

@@ -91,6 +91,8 @@ def _request(client: DruidClient, question: Question[Any]) -> Any:
 
 
 def _unavailable(question: Question[Any], error: DruidError) -> Unavailable:
+    if isinstance(error, Unreachable) and not (error.is_transient or error.is_timeout):
+        return Unavailable(state.NOT_CONNECTABLE, error_findings.error_finding(error).message)
     cause = next((cause for kinds, cause in _CAUSES if isinstance(error, kinds)), state.INVALID)
     if question.sql and _UNKNOWN_COLUMN in str(error):
         cause = state.UNSUPPORTED

@@ -18,6 +18,8 @@ NO_ROUTER = "no router"
 NOT_READY = "router not ready"
 # Druid did not respond, or responded that it cannot answer now.
 UNREACHABLE = "unreachable"
+# It cannot be reached from where the reconcile runs: its name does not resolve, or its certificate is not trusted.
+NOT_CONNECTABLE = "not connectable"
 # The user of spec.auth may not ask that, or there is none.
 UNAUTHORIZED = "not authorized"
 # This Druid has no such API: it is too old, or its Router does not forward to Coordinators and Overlords.

@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -24,6 +26,7 @@ from testbed.pytest_plugin import new_namespace
 # All examine the same Druid, and the node has not the room for two.
 pytestmark = pytest.mark.xdist_group("node")
 
+COORDINATOR_CONFIG = "/druid/coordinator/v1/config"
 ROWS = [{"time": f"2026-01-01T00:00:0{second}Z", "page": page} for second, page in enumerate("aabbb")]
 
 
@@ -55,19 +58,24 @@ class Running:
     live: NamespaceClient
 
     @property
+    def address(self) -> str:
+        """The URL of the router's pod."""
+        (pod,) = (pod for pod in self.live.list("Pod") if "routers" in pod["metadata"]["name"] and is_ready(pod))
+        return f"http://{pod['status']['podIP']}:8888"
+
+    @property
     def router(self) -> Api:
         """A client of the router, at the address of its pod."""
-        (pod,) = (pod for pod in self.live.list("Pod") if "routers" in pod["metadata"]["name"] and is_ready(pod))
-        return Api(f"http://{pod['status']['podIP']}:8888")
+        return Api(self.address)
 
     def answer(self, query: str) -> Any:
         """The answer to a query, None as long as there is none."""
         with suppress(ApiError):
             return self.router.request("POST", "/druid/v2/sql", {"query": query})
 
-    def reconciled(self) -> dict[str, Any]:
-        """The resource after a run of the playbook."""
-        self.ansible.cluster(real_cluster.NAME)
+    def reconciled(self, url: str | None = None) -> dict[str, Any]:
+        """The resource after a run of the playbook; `url` is the address of its Druid outside of the pods."""
+        self.ansible.cluster(real_cluster.NAME, url=url)
         return self.live.get("Druid", real_cluster.NAME)
 
 
@@ -100,6 +108,35 @@ def test_ingests_rows_and_answers_a_query(running: Running) -> None:
     assert eventually(lambda: running.answer(query)) == [{"page": "a", "rows": 2}, {"page": "b", "rows": 3}]
 
 
+def test_the_next_group_restarts_when_the_segments_are_loaded_again(
+    running: Running, record_property: Callable[[str, object], None]
+) -> None:
+    """The segment cache of a Historical is empty after a restart. Meanwhile, a client sends queries."""
+    druid = running.router
+    with querying(running, 'SELECT COUNT(*) AS "rows" FROM pages', [{"rows": 5}]) as answers:
+        eventually(lambda: answers.are_right)
+        druid.request("POST", COORDINATOR_CONFIG, {"pauseCoordination": True})
+        change_properties(running, "historicals", "brokers")
+        broker = uid_of(running, "brokers")
+        waiting = eventually(
+            lambda: (running.reconciled(running.address)["status"].get("rollout") or {}).get("waitingFor")
+        )
+        assert "datasource pages has 1 unavailable segments" in waiting
+        assert uid_of(running, "brokers") == broker
+        assert not answers.are_right
+        druid.request("POST", COORDINATOR_CONFIG, {"pauseCoordination": False})
+        eventually(lambda: running.reconciled(running.address)["status"].get("rollout", {}).get("group") == "brokers")
+        assert [each["currSize"] > 0 for each in historicals(druid)] == [True]
+        eventually(lambda: condition(running.reconciled(running.address), "Ready")["status"] == "True")
+        assert uid_of(running, "brokers") != broker
+        eventually(lambda: answers.are_right)
+    record_property(
+        "measurement", f"queries during a restart of the only Historical and Broker: {dict(answers.number)}"
+    )
+    # No segment was loaded until the pause ended, then each query was answered until the only Broker restarted.
+    assert answers.runs[:3] == [True, False, True]
+
+
 def test_reports_an_image_that_does_not_exist_while_the_old_pod_serves(running: Running) -> None:
     change_image(running, "localhost/druid:none")
     message = eventually(lambda: failure(running.reconciled()))
@@ -108,6 +145,67 @@ def test_reports_an_image_that_does_not_exist_while_the_old_pod_serves(running: 
     assert running.answer('SELECT 1 AS "one"') == [{"one": 1}]
     change_image(running, None)
     eventually(lambda: condition(running.reconciled(), "Ready")["status"] == "True")
+
+
+@dataclass
+class Answers:
+    """The answers to a query that is sent again and again: how many were right, wrong, or failed.
+
+    `runs`: whether they were right, with one entry for several in a row.
+    """
+
+    number: Counter[str] = field(default_factory=Counter)
+    runs: list[bool] = field(default_factory=list)
+
+    @property
+    def are_right(self) -> bool:
+        """Whether the last one was right."""
+        return bool(self.runs) and self.runs[-1]
+
+    def add(self, outcome: str) -> None:
+        """Count one."""
+        self.number[outcome] += 1
+        is_right = outcome == "right"
+        if not self.runs or is_right != self.are_right:
+            self.runs.append(is_right)
+
+
+@contextmanager
+def querying(running: Running, query: str, rows: Any) -> Iterator[Answers]:
+    """Send the query continuously."""
+    answers, stop = Answers(), threading.Event()
+
+    def send() -> None:
+        while not stop.wait(0.05):
+            found = running.answer(query)
+            answers.add("failed" if found is None else "right" if found == rows else "wrong")
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    try:
+        yield answers
+    finally:
+        stop.set()
+        sender.join()
+
+
+def change_properties(running: Running, *groups: str) -> None:
+    """Change the configuration of the groups, so that they restart."""
+    nodes = running.live.get("Druid", real_cluster.NAME)["spec"]["nodes"]
+    changed = {key: {"runtime.properties": f"{nodes[key]['runtime.properties']}# changed\n"} for key in groups}
+    running.live.merge("Druid", real_cluster.NAME, {"spec": {"nodes": changed}})
+
+
+def uid_of(running: Running, group: str) -> str:
+    """The uid of the group's only pod."""
+    (pod,) = (pod for pod in running.live.list("Pod") if f"-{group}-" in pod["metadata"]["name"])
+    return str(pod["metadata"]["uid"])
+
+
+def historicals(druid: Api) -> list[dict[str, Any]]:
+    """The Historicals, as the Coordinator knows them."""
+    servers = druid.request("GET", "/druid/coordinator/v1/servers?simple")
+    return [each for each in servers if each["type"] == "historical"]
 
 
 def change_image(running: Running, image: str | None) -> None:

@@ -171,6 +171,8 @@ def decide(inputs: Inputs) -> Plan | Need:
     if isinstance(draft, Need):
         return draft
     plan = draft.plan()
+    if isinstance(plan, Need):
+        return plan
     warnings = (*plan.warnings, *undersized_pvcs(inputs), *oversized_caches(inputs), *retained_services(inputs))
     expanding = expanding_volumes(inputs)
     findings = (*plan.findings, *infeasible_expansions(inputs), *expansion_finding(expanding))

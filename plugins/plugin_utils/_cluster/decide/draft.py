@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.plan import without_unrecorded
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.druid_health import waiting_for_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import drop_blocked
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.older_claims import exists_since
@@ -43,14 +44,24 @@ class Draft:
         """Return the same with more findings."""
         return replace(self, findings=(*self.findings, *findings))
 
-    def plan(self) -> Plan:
-        """Return the plan."""
+    def plan(self) -> Plan | Need:
+        """Return the plan, or what is needed to decide whether the next group restarts."""
         inputs, gated = self.inputs, gate(self.steps, self.inputs)
+        if isinstance(gated, Need):
+            return gated
         live, cluster = inputs.live_and_all_claims, inputs.cluster
         since = exists_since(inputs)
         now = without_unrecorded(gated.steps, gated.later)
         steps, later = (with_effects(each, live, cluster, since) for each in (now, gated.later))
-        return Plan(steps, self.findings, inputs.desired.warnings, rollout_warnings=gated.warnings, later=later)
+        return Plan(
+            steps,
+            (*self.findings, *waiting_for_druid(gated.awaited)),
+            inputs.desired.warnings,
+            rollout_warnings=gated.warnings,
+            later=later,
+            awaited=gated.awaited,
+            druid_before=gated.druid_before,
+        )
 
 
 # Findings about the draft, or what is needed to judge it.

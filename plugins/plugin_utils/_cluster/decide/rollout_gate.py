@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.druid_health import OPEN, druid_gate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import exhausted_budgets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.live_template import without_restart
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pending_removals import (
@@ -26,7 +27,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rea
     group_states,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout_order import rollout_order
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import AskDruid, Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
 
@@ -36,15 +37,23 @@ _OF_NEW_PODS = ("ConfigMap", "Service", *WORKLOADS)
 
 @dataclass(frozen=True)
 class Gated:
-    """The steps of this reconcile, those of later ones in the order of the restarts, and warnings."""
+    """The steps of this reconcile, those of later ones in the order of the restarts, and warnings.
+
+    `awaited` and `druid_before`: see the plan.
+    """
 
     steps: tuple[Step, ...]
     later: tuple[Step, ...] = ()
     warnings: tuple[str, ...] = ()
+    awaited: str = ""
+    druid_before: Mapping[str, int] | None = None
 
 
-def gate(steps: Sequence[Step], inputs: Inputs) -> Gated:
-    """Return what is written now, and what is pending until the pods of other groups are available."""
+def gate(steps: Sequence[Step], inputs: Inputs) -> Gated | AskDruid:
+    """Return what is written now, and what is pending until the pods of other groups are available, and Druid is well.
+
+    Or the questions to Druid, if the pods are available and the next group is about to restart.
+    """
     restarts = {step.group or "": step for step in steps if step.restarted_pods}
     order = rollout_order(inputs.cluster, restarts.values())
     found = group_states(inputs.cluster, inputs.live, as_it_is=True)
@@ -54,6 +63,13 @@ def gate(steps: Sequence[Step], inputs: Inputs) -> Gated:
     possible = {key: step for key, step in restarts.items() if step.restart is None or step.restart.budget is None}
     allowed = _allowed(order.groups, possible, states, created) if rolls else possible.keys()
     allowed = {key for key in allowed if _is_due(possible[key], states[key])}
+    druid = OPEN
+    if rolls and _is_next(order.groups, possible, states, created, allowed):
+        asked = druid_gate(inputs, allowed, is_last=len(restarts) == 1)
+        if isinstance(asked, AskDruid):
+            return asked
+        druid = asked
+        allowed = set() if druid.awaited else allowed
     held = frozenset(step.key for step in steps if _is_held(step, restarts.keys() - allowed))
     removals = pending_removals(steps, inputs.cluster, states, created, bool(possible))
     position = {key: number for number, key in enumerate(order.groups)}
@@ -61,8 +77,26 @@ def gate(steps: Sequence[Step], inputs: Inputs) -> Gated:
     return Gated(
         tuple(_now(steps, held, removals)),
         tuple(sorted(later, key=lambda step: position.get(step.group or "", len(position)))),
-        (*(order.warnings if rolls and len(restarts) > 1 else ()), *exhausted_budgets(restarts.values(), inputs)),
+        (
+            *(order.warnings if rolls and len(restarts) > 1 else ()),
+            *exhausted_budgets(restarts.values(), inputs),
+            *druid.warnings,
+        ),
+        druid.awaited,
+        druid.before,
     )
+
+
+def _is_next(
+    order: Sequence[str],
+    restarts: Mapping[str, Step],
+    states: Mapping[str, GroupState],
+    created: Collection[str | None],
+    allowed: Collection[str],
+) -> bool:
+    """True if all pods are available, so that the first pods of the next group may restart."""
+    begins = (key for key in allowed if not ((found := restarts[key].restart) and found.has_begun))
+    return any(begins) and all(states[key].is_complete and key not in created for key in order)
 
 
 def _without_stuck_controller(state: GroupState, step: Step | None) -> GroupState:

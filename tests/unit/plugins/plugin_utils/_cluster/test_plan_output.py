@@ -267,3 +267,9 @@ def test_secrets_are_masked_and_changed_ones_are_marked() -> None:
     [entry] = plan_output.diff(Plan((step,)))
     assert "hunter" not in repr(entry)
     assert changed_lines(entry) == ["-    x.password=********", "+    x.password=******** (changed)"]
+
+
+def test_what_the_next_group_waits_for_in_druid_is_shown() -> None:
+    plan = Plan(awaited="there is no leader of the Overlords")
+    assert plan_output.lines(plan) == ["waits for Druid: there is no leader of the Overlords"]
+    assert plan_output.diff(plan) == [{"prepared": "waits for Druid: there is no leader of the Overlords\n"}]

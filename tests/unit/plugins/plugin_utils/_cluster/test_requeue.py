@@ -92,3 +92,9 @@ def test_a_deletion_continues_soon() -> None:
         deleting = document("False", "False", timestamp(NOW - timedelta(seconds=age)))
         deleting["conditions"][0]["reason"] = "Deleting"
         assert (requeue_after(deleting, NOW, has_changed=True), requeue_after(deleting, NOW)) == (1, seconds)
+
+
+def test_no_event_announces_that_druid_has_recovered() -> None:
+    since = timestamp(NOW - timedelta(seconds=3000))
+    waiting = document("False", "False", since, rollout={"group": "brokers", "waitingFor": "segments"})
+    assert requeue_after(waiting, NOW) == 10

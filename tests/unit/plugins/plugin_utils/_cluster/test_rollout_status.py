@@ -182,3 +182,34 @@ def test_a_time_in_the_status_that_is_not_valid_is_no_stall(text: Any) -> None:
     before = reported(live)
     damaged = {**before, "rollout": {**before["rollout"], "progressedAt": text, "startedAt": text}}
     assert condition(reported(live, damaged, 20), "Degraded")["status"] == "False"
+
+
+BEFORE = {"unavailableSegments": 0, "missingReplicas": 2, "supervisorsNotRunning": 0}
+AWAITED = "there is no leader of the Overlords"
+
+
+def test_the_state_of_druid_before_is_kept_until_the_last_group() -> None:
+    rolls = rolling.observed(CLUSTER, historicals=ROLLING)
+    first = reported(rolls, pending=Pending(("brokers",), (), ("historicals",), druid_before=BEFORE))
+    assert first["rollout"]["druidBefore"] == BEFORE
+    later = reported(rolls, first, pending=Pending(("brokers",)))
+    assert later["rollout"]["druidBefore"] == BEFORE
+    next_group = reported(rolling.observed(CLUSTER, brokers=ROLLING), later, pending=Pending((), (), ("brokers",)))
+    assert (next_group["rollout"]["group"], next_group["rollout"]["druidBefore"]) == ("brokers", BEFORE)
+
+
+def test_a_group_that_waits_for_druid_is_part_of_the_rollout() -> None:
+    first = reported(rolling.observed(CLUSTER, historicals=ROLLING), pending=Pending(("brokers",), druid_before=BEFORE))
+    waiting = Pending(("brokers",), awaited=AWAITED)
+    found = reported(rolling.observed(CLUSTER), first, 30, waiting)
+    rollout = found["rollout"]
+    assert (rollout["group"], rollout["waitingFor"], rollout["pending"]) == ("historicals", AWAITED, ["brokers"])
+    ready = condition(found, "Ready")
+    assert (ready["reason"], ready["message"]) == (
+        reasons.ROLLING_OUT,
+        f"brokers restarts when Druid has recovered: {AWAITED}.",
+    )
+    # the limit of the wait is another one
+    assert condition(found, "Degraded")["status"] == "False"
+    # after a change of the specification without the group
+    assert "rollout" not in reported(rolling.observed(CLUSTER), {"rollout": {"group": "removed"}}, pending=waiting)

@@ -99,7 +99,9 @@ def test_an_answer_is_read(question: Question[Any], document: Any, answer: Any) 
 
 # (response, cause)
 CAUSES: list[tuple[Any, str]] = [
-    (Unreachable("GET", "http://r", "refused"), state.UNREACHABLE),
+    (Unreachable("GET", "http://r", "refused", is_transient=True), state.UNREACHABLE),
+    (Unreachable("GET", "http://r", "no response in time", is_timeout=True), state.UNREACHABLE),
+    (Unreachable("GET", "http://r", "the host name cannot be resolved"), state.NOT_CONNECTABLE),
     (ServerError(503, "no leader", "GET", "http://r"), state.UNREACHABLE),
     (Unauthorized(401, "", "GET", "http://r"), state.UNAUTHORIZED),
     (Forbidden(403, "", "GET", "http://r"), state.UNAUTHORIZED),

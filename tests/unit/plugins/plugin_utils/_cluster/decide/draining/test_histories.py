@@ -61,6 +61,8 @@ class World:
     is_reachable: bool = True
     pods: dict[int, Pod] = field(default_factory=dict)
     made: int = 0
+    # Written while draining was not requested, and the controller has yet to act on it.
+    is_exempt: bool = False
 
     def create(self, index: int, revision: int) -> None:
         self.made += 1
@@ -96,6 +98,7 @@ class World:
         self.revision, self.replicas, self.partition = self.desired_revision, found.replicas, found.partition
         self.annotation = to_annotation(found.records) if found.records else ""
         self.is_observed = self.is_observed and before == (self.revision, self.replicas, self.partition)
+        self.is_exempt = self.is_exempt or not self.is_drained
         for request in found.requests[: writes - 1]:
             self._send(request)
 
@@ -123,12 +126,12 @@ class World:
             if not self.pods[index].is_ready:
                 return
         if all(pod.revision == self.revision for pod in self.pods.values()):
-            self.current = self.revision
+            self.current, self.is_exempt = self.revision, False
 
     def _stop(self, index: int) -> None:
         pod = self.pods.pop(index)
         record = next((each for each in from_annotation(self.annotation) if each.pod == f"mm-{index}"), None)
-        if self.is_drained and pod.tasks:
+        if pod.tasks and not self.is_exempt:
             assert record is not None
             assert record.released, "a pod with tasks was replaced before it was let go"
             late = seconds_since(record.since, datetime.fromisoformat(record.released)) >= LIMITS.drain

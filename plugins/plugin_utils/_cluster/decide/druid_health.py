@@ -1,0 +1,205 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The gate of a rollout on Druid itself: the next group restarts when Druid has recovered from the previous one.
+
+Pods are available before Druid is: segments have yet to be loaded, a leader to be elected, supervisors to start. So the
+next group waits until Druid is no worse than at the start of the rollout, which the status of the resource records.
+It does not wait indefinitely, nor for a Druid that could not be asked at the start either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import AskDruid, Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.router import ROUTER
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import state
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
+    COORDINATOR_LEADER,
+    OVERLORD_LEADER,
+    SEGMENTS,
+    SUPERVISORS,
+    SegmentCounts,
+    Supervisor,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready, seconds_since
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+
+# In the status of the rollout: the numbers at its start.
+DRUID_BEFORE = "druidBefore"
+UNAVAILABLE, MISSING, NOT_RUNNING = "unavailableSegments", "missingReplicas", "supervisorsNotRunning"
+FIELD = "druidHealthDeadlineSeconds"
+DEADLINE_SECONDS = 600
+# The groups without which Druid cannot answer a question; of each set one is enough.
+_ANSWERED_BY: Mapping[Question[Any], tuple[frozenset[str], ...]] = {
+    COORDINATOR_LEADER: (frozenset({"coordinator"}),),
+    OVERLORD_LEADER: (frozenset({"overlord", "middleManager", "indexer"}),),
+    SEGMENTS: (frozenset({"broker"}), frozenset({"historical"})),
+    SUPERVISORS: (frozenset({"overlord", "middleManager", "indexer"}),),
+}
+# A supervisor in its first run has no tasks yet.
+_STARTING = frozenset({"PENDING", "CONNECTING_TO_STREAM", "DISCOVERING_INITIAL_TASKS", "CREATING_TASKS"})
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class DruidGate:
+    """What the next group waits for in Druid (empty: it may restart), warnings, and what the status has to record."""
+
+    awaited: str = ""
+    warnings: tuple[str, ...] = ()
+    before: Mapping[str, int] | None = None
+
+
+OPEN = DruidGate()
+
+
+def druid_gate(inputs: Inputs, groups: Collection[str], *, is_last: bool = False) -> DruidGate | AskDruid:
+    """Return whether these groups, which are next, wait for Druid, or what has to be asked to decide that.
+
+    `is_last`: no other group follows. If none has been restarted before either, there is nothing to wait for.
+    """
+    limit, asked = deadline_seconds(inputs.cluster), _questions(inputs.cluster)
+    previous = (inputs.resource.get("status") or {}).get("rollout") or {}
+    # The group that was restarted last may need a fix for Druid to recover.
+    if not (limit and asked) or previous.get("group") in groups or (is_last and not previous):
+        return OPEN
+    need = inputs.unasked(*asked)
+    if need is not None or inputs.druid is None:
+        return need or OPEN
+    before = previous.get(DRUID_BEFORE)
+    warnings = tuple(dict.fromkeys(_unknown(inputs.druid, asked, inputs.cluster)))
+    if not previous:
+        return DruidGate(warnings=warnings, before=_before(inputs.druid, asked))
+    awaited = "; ".join(dict.fromkeys(_awaited(inputs.druid, asked, before)))
+    if awaited and not _is_over(inputs, limit):
+        return DruidGate(awaited, warnings)
+    return DruidGate(warnings=(*warnings, *([_given_up(awaited, limit)] if awaited else ())))
+
+
+def waiting_for_druid(awaited: str) -> tuple[Finding, ...]:
+    """Return the finding for a group that waits for Druid. It is not a problem."""
+    message = f"The next group restarts when Druid has recovered: {awaited}."
+    return (Finding(reasons.WAITING_FOR_DRUID, message, is_problem=False),) if awaited else ()
+
+
+def deadline_seconds(cluster: Cluster) -> int:
+    """Return how long a group waits for Druid when all pods are available; 0 if it does not."""
+    specified = cluster.get(FIELD)
+    return DEADLINE_SECONDS if specified is None else int(specified)
+
+
+def _questions(cluster: Cluster) -> tuple[Question[Any], ...]:
+    types = {group.node_type for group in cluster.groups if not group.stopped}
+    if ROUTER not in types and not cluster.endpoint.get("url"):
+        return ()
+    return tuple(question for question, needed in _ANSWERED_BY.items() if all(types & each for each in needed))
+
+
+def _awaited(druid: DruidState, asked: tuple[Question[Any], ...], before: Mapping[str, int] | None) -> Iterator[str]:
+    """Yield what is worse than before; an answer that was never available is not waited for."""
+    yield from _unanswered(druid, asked, before)
+    if _known(druid, COORDINATOR_LEADER, asked) is False:
+        yield "there is no leader of the Coordinators"
+    if _known(druid, OVERLORD_LEADER, asked) is False:
+        yield "there is no leader of the Overlords"
+    numbers, known = _numbers(druid, asked), before or {}
+    if any(numbers.get(name, 0) > known.get(name, 0) for name in (UNAVAILABLE, MISSING)):
+        yield _segments(_known(druid, SEGMENTS, asked) or {})
+    if numbers.get(NOT_RUNNING, 0) > known.get(NOT_RUNNING, 0):
+        stopped = _not_running(_known(druid, SUPERVISORS, asked) or ())
+        yield join_limited(f"supervisor {each.id} is {each.detailed_state}" for each in stopped)
+
+
+def _unanswered(druid: DruidState, asked: tuple[Question[Any], ...], before: Mapping[str, int] | None) -> Iterator[str]:
+    names: dict[str, list[str]] = {}
+    for question in asked:
+        found = druid.answer(question)
+        if isinstance(found, Unavailable) and _is_awaited(found, before):
+            names.setdefault(found.message.rstrip("."), []).append(question.name)
+    for message, unknown in names.items():
+        yield f"Druid does not answer about {', '.join(unknown)} ({message})"
+
+
+def _is_awaited(found: Unavailable, before: Mapping[str, int] | None) -> bool:
+    """True if Druid may answer later. If a name does not resolve, that is so if it did at the start of the rollout."""
+    if found.cause == state.NOT_CONNECTABLE:
+        return before is not None
+    return found.cause in (state.UNREACHABLE, state.NOT_READY)
+
+
+def _known(druid: DruidState, question: Question[_T], asked: tuple[Question[Any], ...]) -> _T | None:
+    found = druid.answer(question) if question in asked else None
+    return None if isinstance(found, Unavailable) else found
+
+
+def _before(druid: DruidState, asked: tuple[Question[Any], ...]) -> Mapping[str, int] | None:
+    """Return what the status records at the start of a rollout; None if Druid answered no question."""
+    is_silent = all(isinstance(druid.answer(question), Unavailable) for question in asked)
+    return None if is_silent else _numbers(druid, asked)
+
+
+def _numbers(druid: DruidState, asked: tuple[Question[Any], ...]) -> Mapping[str, int]:
+    """Return the numbers that a rollout must not leave higher, as far as they are known."""
+    segments, supervisors = _known(druid, SEGMENTS, asked), _known(druid, SUPERVISORS, asked)
+    numbers: dict[str, int] = {}
+    if segments is not None:
+        numbers[UNAVAILABLE] = sum(each.unavailable for each in segments.values())
+        numbers[MISSING] = sum(each.missing_replicas for each in segments.values())
+    if supervisors is not None:
+        numbers[NOT_RUNNING] = len(_not_running(supervisors))
+    return numbers
+
+
+def _not_running(supervisors: tuple[Supervisor, ...]) -> list[Supervisor]:
+    active = (each for each in supervisors if not each.is_suspended and each.state != "STOPPING")
+    return [each for each in active if not each.is_healthy or each.detailed_state in _STARTING]
+
+
+def _segments(counts: Mapping[str, SegmentCounts]) -> str:
+    found = sorted(counts.items(), key=lambda item: (-item[1].unavailable, -item[1].missing_replicas, item[0]))
+    texts = (_of_datasource(name, number) for name, number in found if number.unavailable or number.missing_replicas)
+    return join_limited(texts)
+
+
+def _of_datasource(name: str, counts: SegmentCounts) -> str:
+    parts = (
+        f"{counts.unavailable} unavailable segments" if counts.unavailable else "",
+        f"{counts.missing_replicas} missing replicas of segments" if counts.missing_replicas else "",
+    )
+    return f"datasource {name} has {' and '.join(filter(None, parts))}"
+
+
+def _unknown(druid: DruidState, asked: tuple[Question[Any], ...], cluster: Cluster) -> Iterator[str]:
+    """Yield a warning for answers that a change of the resource or of Druid would make available."""
+    specifies = bool(cluster.auth or cluster.endpoint)
+    for question in asked:
+        found = druid.answer(question)
+        if isinstance(found, Unavailable) and _is_to_be_fixed(found, specifies):
+            yield f"the rollout does not wait for Druid where it cannot be asked: {found.message}"
+
+
+def _is_to_be_fixed(found: Unavailable, specifies: bool) -> bool:
+    is_always = found.cause in (state.UNAUTHORIZED, state.INVALID)
+    return is_always or (specifies and found.cause == state.NOT_CONNECTABLE)
+
+
+def _is_over(inputs: Inputs, limit: int) -> bool:
+    """True if the last pod has been ready for longer than the limit."""
+    pods = (pod for group in inputs.cluster.groups for pod in inputs.live.pods_of(group))
+    conditions = ((pod.get("status") or {}).get("conditions") or () for pod in pods)
+    ready = (each for found in conditions if is_ready(found) for each in found if each["type"] == "Ready")
+    since = max((str(each["lastTransitionTime"]) for each in ready if each.get("lastTransitionTime")), default=None)
+    return since is None or seconds_since(since, inputs.now) >= limit
+
+
+def _given_up(awaited: str, limit: int) -> str:
+    return f"Druid has not recovered within {limit} s ({FIELD}), and the rollout goes on: {awaited}"
