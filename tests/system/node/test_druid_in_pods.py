@@ -147,6 +147,43 @@ def test_reports_an_image_that_does_not_exist_while_the_old_pod_serves(running: 
     eventually(lambda: condition(running.reconciled(), "Ready")["status"] == "True")
 
 
+def test_drains_an_indexer_before_its_pod_is_replaced(running: Running) -> None:
+    druid, replaced = running.router, uid_of(running, "indexers")
+    task = druid.request("POST", "/druid/indexer/v1/task", {"type": "noop", "runTime": 20_000})["task"]
+    eventually(lambda: task in worker(druid)["runningTasks"])
+    running.live.merge("Druid", real_cluster.NAME, {"spec": {"middleManagerDrainStrategy": {}}})
+    change_properties(running, "indexers")
+    drain = eventually(lambda: drain_of(running, task))
+    assert (drain["phase"], drain["podName"]) == ("Draining", "druid-one-node-indexers-0")
+    assert (is_enabled(worker(druid)), uid_of(running, "indexers")) == (False, replaced)
+    eventually(lambda: condition(running.reconciled(running.address), "Ready")["status"] == "True")
+    ended_with = druid.request("GET", f"/druid/indexer/v1/task/{task}/status")["status"]
+    assert ended_with["statusCode"] == "SUCCESS", ended_with
+    assert uid_of(running, "indexers") != replaced
+    assert is_enabled(worker(druid))
+    assert "middleManagerDrain" not in running.live.get("Druid", real_cluster.NAME)["status"]
+    workload = running.live.get("StatefulSet", "druid-one-node-indexers")
+    assert "druid.apache.org/drain" not in workload["metadata"]["annotations"]
+    assert workload["spec"]["updateStrategy"]["rollingUpdate"]["partition"] == 0
+
+
+def drain_of(running: Running, task: str) -> dict[str, Any] | None:
+    """The progress of the drain that waits for the task, after a reconcile."""
+    found: dict[str, Any] = running.reconciled(running.address)["status"].get("middleManagerDrain") or {}
+    return found if task in found.get("message", "") else None
+
+
+def worker(druid: Api) -> dict[str, Any]:
+    """The only worker, as the Overlord knows it."""
+    (found,) = druid.request("GET", "/druid/indexer/v1/workers")
+    return dict(found)
+
+
+def is_enabled(found: dict[str, Any]) -> bool:
+    """Whether the worker gets tasks: the version of a disabled one is empty."""
+    return found["worker"]["version"] != ""
+
+
 @dataclass
 class Answers:
     """The answers to a query that is sent again and again: how many were right, wrong, or failed.
