@@ -19,8 +19,8 @@ from typing import Any
 class Record:
     """A pod whose worker is drained: its name, uid, since when, and when it was released, so that it may be replaced.
 
-    `handed_off`: when the handoff of its task groups was requested. `is_ours`: it was enabled before, and is disabled by
-    us. Otherwise it is not known to be so, or others have disabled it: then it stays disabled if its pod stays.
+    `handed_off`: when the handoff of its task groups was requested. `is_ours`: it was enabled before, and is disabled
+    by us. Otherwise it is not known to be so, or others have disabled it: then it stays disabled if its pod stays.
     """
 
     pod: str

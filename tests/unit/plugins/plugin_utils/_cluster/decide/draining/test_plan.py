@@ -1,0 +1,274 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Drains in the plan of a cluster: the write of the StatefulSet, then the requests to Druid, and what is reported."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, plan_output
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import limits
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.workers import VERSION
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import group_states
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
+    AskDruid,
+    DryRun,
+    DryRunTemplates,
+    Inputs,
+    Verdict,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions, state
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import Need
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
+
+GROUP, NAME = "middlemanagers", "druid-c-middlemanagers"
+SET = ObjectKey("StatefulSet", NAME)
+STRATEGY: dict[str, Any] = {"middleManagerDrainStrategy": {}}
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+PENDING = {"updateRevision": "b", "updatedReplicas": 0}
+
+
+def worker(ordinal: int, *tasks: str, is_enabled: bool = True) -> questions.Worker:
+    return questions.Worker(f"10.0.0.{ordinal}:8091", is_enabled, 2, tasks)
+
+
+def druid(*workers: questions.Worker, answers: dict[Question[Any], Any] | None = None) -> dict[Question[Any], Any]:
+    kafka = questions.Task("k", "index_kafka", "pages", None, None)
+    healthy = questions.Supervisor("pages", "RUNNING", "RUNNING", True, False)
+    known = {questions.WORKERS: workers, questions.RUNNING_TASKS: (kafka,), questions.SUPERVISORS: (healthy,)}
+    return {**known, VERSION: (33,), **(answers or {})}
+
+
+def live(cluster: Cluster, annotation: Any = None, partition: int = 0, **more: Any) -> Observed:
+    """Return the live state: workers that announce the IPs of their pods; `more` is the status of the StatefulSet."""
+    found = rolling.observed(cluster, **({GROUP: more} if more else {}))
+    workload = found.objects[SET]
+    annotations = {**(workload["metadata"].get("annotations") or {})}
+    if annotation is not None:
+        annotations[names.DRAIN_ANNOTATION] = json.dumps(annotation)
+    strategy = {"type": "RollingUpdate", "rollingUpdate": {"partition": partition}}
+    workload = {
+        **workload,
+        "metadata": {**workload["metadata"], "annotations": annotations},
+        "spec": {**workload["spec"], "updateStrategy": strategy},
+    }
+    pods = [
+        {**each, "status": {**each["status"], "podIP": f"10.0.0.{each['metadata']['name'][-1]}"}}
+        for each in found.of_kind("Pod")
+        if each["metadata"]["name"].startswith(NAME)
+    ]
+    return found.with_objects([workload, *pods])
+
+
+def planned(which: Inputs, answers: dict[Question[Any], Any] | None = None) -> Plan:
+    """Return the plan; the API server changes nothing in what it dry runs, and Druid gives these answers."""
+    found: Plan | Need = decide(which)
+    while isinstance(found, Need):
+        if isinstance(found, AskDruid):
+            assert answers is not None, found.questions
+            asked = {question: answers[question] for question in found.questions}
+            which = replace(which, druid=(which.druid or DruidState()).with_answers(asked))
+        elif isinstance(found, DryRun):
+            which = replace(which, verdicts={each.key: Verdict(each, after=each.after) for each in found.steps})
+        elif isinstance(found, DryRunTemplates):
+            which = replace(which, templates={each.key: Verdict(each, after=each.after) for each in found.steps})
+        else:
+            raise AssertionError(found)
+        found = decide(which)
+    return found
+
+
+def of_workers(plan: Plan) -> tuple[Step, ...]:
+    return tuple(step for step in plan.steps if step.group == GROUP)
+
+
+def requests(plan: Plan) -> list[str]:
+    return [step.title for step in of_workers(plan) if step.request is not None]
+
+
+def recorded(ordinal: int, **more: Any) -> dict[str, Any]:
+    uid = f"uid-of-{NAME}-{ordinal}"
+    return {"pod": f"{NAME}-{ordinal}", "uid": uid, "since": "2025-12-31T23:59:00Z", "disabledByUs": True, **more}
+
+
+def document(plan: Plan, cluster: Cluster, observed: Observed) -> dict[str, Any]:
+    return status(cluster, observed, plan.findings, {}, NOW, drain=plan.drain)
+
+
+def test_at_rest_druid_is_not_asked() -> None:
+    which = rolling.cluster(**STRATEGY)
+    assert planned(inputs(which, live(which))).steps == ()
+
+
+def test_a_changed_template_is_written_with_a_partition_of_all_pods() -> None:
+    which = rolling.cluster(**STRATEGY)
+    changed = rolling.cluster(nodes={GROUP: {"image": rolling.NEW}}, **STRATEGY)
+    plan = planned(inputs(changed, live(which)), {question: Unavailable(state.NO_ROUTER, "") for question in ANY})
+    (step,) = of_workers(plan)
+    assert step.manifest["spec"]["updateStrategy"]["rollingUpdate"] == {"partition": 2}
+    assert step.restarted_pods == 2
+    assert any("restarts 2" in line or "2 pods" in line for line in plan_output.lines(plan)), plan_output.lines(plan)
+
+
+ANY = (
+    questions.SERVERS,
+    questions.LOAD_STATUS,
+    questions.SEGMENTS,
+    questions.SUPERVISORS,
+    questions.OVERLORD_LEADER,
+    questions.COORDINATOR_LEADER,
+    questions.WORKERS,
+)
+
+
+def test_the_record_is_written_before_the_worker_is_disabled() -> None:
+    which = rolling.cluster(**STRATEGY)
+    plan = planned(inputs(which, live(which, partition=2, **PENDING), now=NOW), druid(worker(0), worker(1)))
+    write, request = of_workers(plan)
+    assert write.key == SET
+    found = json.loads(write.manifest["metadata"]["annotations"][names.DRAIN_ANNOTATION])
+    assert [(each["pod"], each["disabledByUs"]) for each in found] == [(f"{NAME}-1", True)]
+    assert request.request is not None
+    assert request.request.path == "/druid/indexer/v1/worker/10.0.0.1:8091/disable"
+    assert plan_output.lines(plan)[-1] == f"disable worker 10.0.0.1:8091 of pod {NAME}-1 in Druid"
+
+
+def test_reports_what_it_waits_for() -> None:
+    which = rolling.cluster(**STRATEGY)
+    observed = live(which, [recorded(1)], partition=2, **PENDING)
+    plan = planned(inputs(which, observed, now=NOW), druid(worker(0), worker(1, "t", is_enabled=False)))
+    assert requests(plan) == []
+    found = document(plan, which, observed)
+    assert found["middleManagerDrain"] == {
+        "statefulSet": NAME,
+        "phase": "Draining",
+        "podName": f"{NAME}-1",
+        "podOrdinal": 1,
+        "lastTransitionTime": "2025-12-31T23:59:00Z",
+        "message": f"t still runs on pod {NAME}-1.",
+    }
+    progressing = next(each for each in found["conditions"] if each["type"] == "Progressing")
+    assert f"Draining group {GROUP}: t still runs on pod {NAME}-1." in progressing["message"]
+
+
+def test_hands_off_what_a_kafka_task_reads() -> None:
+    which = rolling.cluster(**STRATEGY)
+    payload = Question("task k", "/druid/indexer/v1/task/k", lambda document: document)
+    observed = live(which, [recorded(1)], partition=2, **PENDING)
+    reads = {"payload": {"dataSource": "pages", "ioConfig": {"taskGroupId": 7}}}
+    need = decide(inputs(which, observed, now=NOW, druid=DruidState(druid(worker(1, "k", is_enabled=False)))))
+    assert isinstance(need, AskDruid)
+    (question,) = need.questions
+    assert question == payload
+    answers = druid(worker(1, "k", is_enabled=False), answers={question: question.read(reads)})
+    _write, request = of_workers(planned(inputs(which, observed, now=NOW), answers))
+    assert request.request is not None
+    assert request.request.path == "/druid/indexer/v1/supervisor/pages/taskGroups/handoff"
+    assert request.request.body == {"taskGroupIds": [7]}
+
+
+def test_an_old_druid_hands_nothing_off() -> None:
+    which = rolling.cluster(**STRATEGY)
+    observed = live(which, [recorded(1)], partition=2, **PENDING)
+    answers = druid(worker(1, "k", is_enabled=False), answers={VERSION: (30,)})
+    assert requests(planned(inputs(which, observed, now=NOW), answers)) == []
+
+
+def test_the_pod_goes_when_its_tasks_have_ended() -> None:
+    which = rolling.cluster(**STRATEGY)
+    observed = live(which, [recorded(1)], partition=2, **PENDING)
+    plan = planned(inputs(which, observed, now=NOW), druid(worker(0), worker(1, is_enabled=False)))
+    (write,) = of_workers(plan)
+    assert write.manifest["spec"]["updateStrategy"]["rollingUpdate"] == {"partition": 1}
+    assert document(plan, which, observed)["middleManagerDrain"]["phase"] == "WaitingForPod"
+
+
+def test_fewer_replicas_wait() -> None:
+    before = rolling.cluster(**STRATEGY)
+    which = rolling.cluster(nodes={GROUP: {"replicas": 1}}, **STRATEGY)
+    observed = live(before)
+    write, request = of_workers(planned(inputs(which, observed, now=NOW, latest=()), druid(worker(0), worker(1))))
+    assert write.manifest["spec"]["replicas"] == 2
+    assert request.request is not None
+    assert request.request.path.endswith("10.0.0.1:8091/disable")
+
+
+def test_a_drain_of_the_go_operator_is_continued() -> None:
+    which = rolling.cluster(**STRATEGY)
+    observed = live(which, partition=2, **PENDING)
+    theirs = {"statefulSet": NAME, "phase": "Draining", "podName": f"{NAME}-1", "podOrdinal": 1}
+    before = {**theirs, "lastTransitionTime": "2025-12-31T23:00:01Z"}
+    which_inputs = inputs(which, observed, now=NOW)
+    which_inputs = replace(which_inputs, resource={**which_inputs.resource, "status": {"middleManagerDrain": before}})
+    plan = planned(which_inputs, druid(worker(0), worker(1, "t", is_enabled=False)))
+    (write,) = of_workers(plan)
+    assert write.manifest["spec"]["updateStrategy"]["rollingUpdate"] == {"partition": 2}
+    assert json.loads(write.manifest["metadata"]["annotations"][names.DRAIN_ANNOTATION])[0]["since"] == (
+        "2025-12-31T23:00:01Z"
+    )
+
+
+def test_a_pod_of_the_go_operator_that_was_let_go_is_awaited() -> None:
+    which = rolling.cluster(**STRATEGY)
+    observed = live(which, partition=1, **PENDING)
+    theirs = {"statefulSet": NAME, "phase": "WaitingForPod", "podName": f"{NAME}-1", "podOrdinal": 1}
+    before = {**theirs, "oldPodUID": f"uid-of-{NAME}-1", "lastTransitionTime": "2025-12-31T23:59:01Z"}
+    which_inputs = inputs(which, observed, now=NOW)
+    which_inputs = replace(which_inputs, resource={**which_inputs.resource, "status": {"middleManagerDrain": before}})
+    plan = planned(which_inputs, druid(worker(0)))
+    (write,) = of_workers(plan)
+    assert write.manifest["spec"]["updateStrategy"]["rollingUpdate"] == {"partition": 1}
+
+
+def test_without_the_strategy_the_partition_and_the_worker_are_restored() -> None:
+    which = rolling.cluster()
+    observed = live(which, [recorded(1)], partition=2)
+    plan = planned(inputs(which, observed, now=NOW), druid(worker(0), worker(1, is_enabled=False)))
+    _write, request = of_workers(plan)
+    assert request.request is not None
+    assert request.request.path.endswith("10.0.0.1:8091/enable")
+
+
+def test_a_group_that_is_drained_is_not_up_to_date() -> None:
+    """The partition of a drain is temporary: other groups must not restart meanwhile."""
+    which = rolling.cluster(**STRATEGY)
+    states = {each.key: each for each in group_states(which, live(which, partition=2, **PENDING))}
+    assert (states[GROUP].is_updated, states[GROUP].is_complete) == (False, False)
+
+
+def test_a_partition_of_the_spec_is_not_temporary() -> None:
+    strategy = {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 2}}}
+    which = rolling.cluster(nodes={GROUP: strategy}, **STRATEGY)
+    states = {each.key: each for each in group_states(which, live(which, partition=2, **PENDING))}
+    assert states[GROUP].is_updated
+
+
+@pytest.mark.parametrize(
+    ("node", "text"),
+    [
+        ({"kind": "Deployment"}, "Kubernetes decides which pods of a Deployment it replaces"),
+        ({"updateStrategy": {"type": "OnDelete"}}, "its pods are replaced when they are deleted"),
+        ({"hpAutoscaler": {"maxReplicas": 3, "minReplicas": 1}}, "when its autoscaler lowers its replicas"),
+    ],
+)
+def test_warns_where_it_has_no_effect(node: dict[str, Any], text: str) -> None:
+    which = rolling.cluster(nodes={GROUP: node}, **STRATEGY)
+    assert any(text in warning for warning in planned(inputs(which, rolling.observed(which))).warnings)
+
+
+def test_limits_are_durations_and_zero_is_the_default() -> None:
+    strategy = {"drainTimeout": "90m", "podReadyTimeout": "0"}
+    assert limits(rolling.cluster(middleManagerDrainStrategy=strategy)) == (5400, 1800)
