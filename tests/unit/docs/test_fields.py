@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import limits
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.state import Limits
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.druid_health import (
     DEADLINE_SECONDS,
     deadline_seconds,
@@ -36,9 +38,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
 ROOT = Path(__file__).resolve().parents[3]
 # Accepted because a resource of the Go operator may have them; what becomes of them comes with later versions.
 USED_LATER = {
-    "spec": {
-        "middleManagerDrainStrategy",
-    },
+    "spec": set[str](),
     "node": set[str](),
 }
 # Accepted, and without effect permanently; the reference documents it.
@@ -109,6 +109,7 @@ def asked() -> dict[str, set[str]]:
     assert deletes_claims(spec)
     assert deadline_seconds(cluster) == DEADLINE_SECONDS
     assert (failing_pods(inputs(cluster)), gate((), inputs(cluster))) == ((), Gated(()))
+    assert limits(cluster) == Limits()
     assert (cluster.expands_pvcs, cluster.updates_pvcs) == (False, True)
     assert (cluster.deletes_orphans, cluster.orphan_grace_seconds) == (False, 60)
     assert render(cluster).groups.keys() == nodes.keys()

@@ -4,9 +4,9 @@
 
 """Decide how the drain of a group goes on: one pure function of what is live, and of what was recorded.
 
-A rollout: the partition keeps all outdated pods, the worker of the last one is drained, and the partition lets exactly
-that pod go. The next one follows when the new pod is ready, and its worker is registered and enabled. Fewer replicas:
-all pods that will go are drained at once, then the replicas are lowered.
+A rollout: the partition keeps all outdated pods, the worker of the last one is drained, and then the partition releases
+exactly that pod. The next one follows when the new pod is ready, and its worker is registered and enabled. Fewer
+replicas: all pods that they remove are drained at once, then the replicas are lowered.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def drain(group: WorkerGroup, limits: Limits, now: datetime) -> Drain:
         return Drain(group.partition, max(group.replicas, group.desired), group.records)
     course = _Course()
     replaced = [released(group, each, limits, now) for each in group.records if each.released]
-    going = {found.record.pod for found in replaced if found.record and found.is_going}
+    going = {found.record.pod for found in replaced if found.record and found.is_replacing}
     for found in replaced:
         course.add(found)
     removed = _removed(group, going)
@@ -68,7 +68,7 @@ def drain(group: WorkerGroup, limits: Limits, now: datetime) -> Drain:
     drains = [drained(group, pod, open_records.pop(pod.name, None), limits, now) for pod in targets]
     is_done = bool(targets) and all(found.is_done for found in drains)
     for found in drains:
-        course.add(found if not is_done else replace(found, record=_let_go(found.record, now), requests=()))
+        course.add(found if not is_done else replace(found, record=_as_released(found.record, now), requests=()))
     for record in open_records.values():
         course.add(_kept(record) if _is_awaiting_turn(group, record) else enabled_again(group, record))
     return Drain(
@@ -117,7 +117,7 @@ def _next(group: WorkerGroup, outdated: Sequence[WorkerPod]) -> list[WorkerPod]:
     return [pod for pod in outdated if pod.index >= lowest]
 
 
-def _let_go(record: Record | None, now: datetime) -> Record | None:
+def _as_released(record: Record | None, now: datetime) -> Record | None:
     return replace(record, released=timestamp(now)) if record else None
 
 
@@ -134,7 +134,7 @@ def _kept(record: Record) -> Draining:
 def _partition(
     group: WorkerGroup, outdated: Sequence[WorkerPod], targets: Sequence[WorkerPod], going: set[str], *, is_done: bool
 ) -> int:
-    """Return the partition: it keeps all outdated pods but those that were let go."""
+    """Return the partition: it keeps all outdated pods but the released ones."""
     if not group.is_drained:
         return group.requested
     if group.restarts:

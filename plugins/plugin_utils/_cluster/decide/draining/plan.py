@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.decision import drain
@@ -118,19 +120,17 @@ _KINDS = ("worker", "supervisor")
 
 
 def _step(group: Group, request: Request) -> Step:
+    # The title is sent in a header.
+    title = request.title.encode("ascii", "backslashreplace").decode()
+    target = quote(request.target, safe=":")
+    send = partial(DruidRequest, title, reason=_REASONS[request.verb])
     if request.verb == "handoff":
-        path, body = (
-            f"{_OVERLORD}/supervisor/{request.target}/taskGroups/handoff",
-            {"taskGroupIds": [*request.task_groups]},
-        )
-        what, before, after = ObjectKey("supervisor", request.target), {}, body
-    else:
-        path, body = f"{_OVERLORD}/worker/{request.target}/{request.verb}", None
-        is_enabled = request.verb == "enable"
-        what, before, after = ObjectKey("worker", request.target), {"enabled": not is_enabled}, {"enabled": is_enabled}
-    return druid_step(
-        DruidRequest(request.title, path, body, reason=_REASONS[request.verb]), group, what, before, after
-    )
+        body = {"taskGroupIds": [*request.task_groups]}
+        path, what = f"{_OVERLORD}/supervisor/{target}/taskGroups/handoff", ObjectKey("supervisor", request.target)
+        return druid_step(send(path, body), group, what, {}, body)
+    is_enabled = request.verb == "enable"
+    path, what = f"{_OVERLORD}/worker/{target}/{request.verb}", ObjectKey("worker", request.target)
+    return druid_step(send(path), group, what, {"enabled": not is_enabled}, {"enabled": is_enabled})
 
 
 def drain_findings(found: Iterable[GroupDrain]) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A pod that was let go: it is replaced, and its successor must be ready, registered and enabled. Pure."""
+"""A released pod: it is replaced, and its successor must be ready, registered and enabled. Pure."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 
 @dataclass(frozen=True)
 class Released:
-    """What is known of the replacement. `record`: it is not finished. `is_going`: no other pod may follow yet.
+    """What is known of the replacement. `record`: it is not finished. `is_replacing`: no other pod may follow yet.
 
     `resumed`: the pod stays after all, since the change was undone; its worker may be disabled.
     """
 
     record: Record | None = None
-    is_going: bool = False
+    is_replacing: bool = False
     requests: tuple[Request, ...] = ()
     awaited: str = ""
     warning: str = ""
@@ -50,7 +50,7 @@ def released(group: WorkerGroup, record: Record, limits: Limits, now: datetime) 
         return found
     if group.unreachable and pod is not None and pod.uid != record.uid and pod.is_ready:
         text = f"whether the worker of pod {pod.name} is enabled is not known ({group.unreachable})"
-        return Released(warning=f"{text}; the drain has gone on after {limits.pod_ready:.0f} s")
+        return Released(warning=f"{text}; the drain was continued after {limits.pod_ready:.0f} s")
     return replace(found, problem=f"{found.awaited}, {limits.pod_ready:.0f} s after its predecessor was drained.")
 
 
@@ -58,9 +58,9 @@ def _stays(group: WorkerGroup, pod: WorkerPod) -> bool:
     """True if nothing replaces the pod now: the change was undone, or a later one begins with another pod."""
     if group.restarts:
         return False
-    let_go = {record.pod for record in group.records if record.released}
+    released_pods = {record.pod for record in group.records if record.released}
     others = (each for each in group.pods if each.is_outdated and each.index < min(group.replicas, group.desired))
-    return not pod.is_outdated or any(each.index > pod.index and each.name not in let_go for each in others)
+    return not pod.is_outdated or any(each.index > pod.index and each.name not in released_pods for each in others)
 
 
 def _removal(record: Record, pod: WorkerPod | None) -> Released:
@@ -71,16 +71,16 @@ def _removal(record: Record, pod: WorkerPod | None) -> Released:
 
 def _successor(group: WorkerGroup, record: Record, pod: WorkerPod | None) -> Released:
     if pod is None or pod.uid == record.uid or pod.is_terminating:
-        return Released(record, is_going=True, awaited=f"pod {record.pod} is being replaced")
+        return Released(record, is_replacing=True, awaited=f"pod {record.pod} is being replaced")
     if not pod.is_ready:
-        return Released(record, is_going=True, awaited=f"the new pod {record.pod} is not ready")
+        return Released(record, is_replacing=True, awaited=f"the new pod {record.pod} is not ready")
     if group.unreachable:
         text = f"whether the worker of the new pod {record.pod} is enabled is not known ({group.unreachable})"
-        return Released(record, is_going=True, awaited=text)
+        return Released(record, is_replacing=True, awaited=text)
     if pod.worker is None:
-        return Released(record, is_going=True, awaited=f"the worker of the new pod {record.pod} is not registered")
+        return Released(record, is_replacing=True, awaited=f"the worker of the new pod {record.pod} is not registered")
     if pod.worker.is_enabled or not record.is_ours:
         return Released()
     request = Request("enable", pod.worker.host, pod.name)
     text = f"the worker of the new pod {record.pod} is not enabled"
-    return Released(record, is_going=True, requests=(request,), awaited=text)
+    return Released(record, is_replacing=True, requests=(request,), awaited=text)

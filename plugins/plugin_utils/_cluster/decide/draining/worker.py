@@ -68,7 +68,7 @@ def enabled_again(group: WorkerGroup, record: Record) -> Draining:
 
 
 def _record(pod: WorkerPod, record: Record | None, now: datetime) -> Record:
-    """Return the record of the drain; a worker that was started again since is enabled, whoever had disabled it."""
+    """Return the record of the drain; a worker that was started again since is enabled."""
     if record is not None and record.uid == pod.uid:
         return record
     return Record(pod.name, pod.uid, record.since if record else timestamp(now))

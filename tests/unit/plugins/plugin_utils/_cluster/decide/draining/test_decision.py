@@ -50,7 +50,7 @@ def record(index: int, since: float = 60, **more: Any) -> Record:
 THEIRS = record(2, is_ours=False)
 
 
-def let_go(index: int, seconds: float = 10, **more: Any) -> Record:
+def released(index: int, seconds: float = 10, **more: Any) -> Record:
     return record(index, released=ago(seconds), **more)
 
 
@@ -63,7 +63,7 @@ def decided(which: WorkerGroup) -> Drain:
 
 
 def summary(found: Drain) -> tuple[int, int, list[str], list[str]]:
-    """Return partition, replicas, the recorded pods (with a minus if they were let go), and the requests."""
+    """Return partition, replicas, the recorded pods (with a minus if they were released), and the requests."""
     recorded = [f"{'-' if each.released else ''}{each.pod}" for each in found.records]
     requests = [" ".join((each.verb, each.target, *map(str, each.task_groups))) for each in found.requests]
     return found.partition, found.replicas, recorded, requests
@@ -77,17 +77,17 @@ TABLE: list[tuple[str, WorkerGroup, tuple[int, int, list[str], list[str]]]] = [
     ("the last one is disabled", group(*OLD, partition=3), (3, 3, ["mm-2"], ["disable mm-2:8091"])),
     ("the partition is raised first", group(*OLD), (3, 3, ["mm-2"], ["disable mm-2:8091"])),
     ("its tasks are awaited", group(*OLD[:2], pod(2, BUSY_OFF), records=(record(2),)), (3, 3, ["mm-2"], [])),
-    ("without tasks, it is let go", group(*OLD[:2], pod(2, OFF), records=(record(2),)), (2, 3, ["-mm-2"], [])),
-    ("its pod is gone", group(*OLD[:2], partition=2, records=(let_go(2),)), (2, 3, ["-mm-2"], [])),
-    ("the new one is not ready", group(*OLD[:2], new(2, None, is_ready=False), records=(let_go(2),)),
+    ("without tasks, it is released", group(*OLD[:2], pod(2, OFF), records=(record(2),)), (2, 3, ["-mm-2"], [])),
+    ("its pod is gone", group(*OLD[:2], partition=2, records=(released(2),)), (2, 3, ["-mm-2"], [])),
+    ("the new one is not ready", group(*OLD[:2], new(2, None, is_ready=False), records=(released(2),)),
      (2, 3, ["-mm-2"], [])),
-    ("the new one is not registered", group(*OLD[:2], new(2, None), records=(let_go(2),)), (2, 3, ["-mm-2"], [])),
-    ("the new one is disabled", group(*OLD[:2], new(2, OFF), records=(let_go(2),)),
+    ("the new one is not registered", group(*OLD[:2], new(2, None), records=(released(2),)), (2, 3, ["-mm-2"], [])),
+    ("the new one is disabled", group(*OLD[:2], new(2, OFF), records=(released(2),)),
      (2, 3, ["-mm-2"], ["enable mm-2:8091"])),
-    ("the next one follows", group(*OLD[:2], new(2), partition=2, records=(let_go(2),)),
+    ("the next one follows", group(*OLD[:2], new(2), partition=2, records=(released(2),)),
      (2, 3, ["mm-1"], ["disable mm-1:8091"])),
     ("the last of them", group(pod(0, OFF), new(1), new(2), partition=1, records=(record(0),)), (0, 3, ["-mm-0"], [])),
-    ("all of them are new", group(new(0), new(1), new(2), partition=0, records=(let_go(0),)), (0, 3, [], [])),
+    ("all of them are new", group(new(0), new(1), new(2), partition=0, records=(released(0),)), (0, 3, [], [])),
     ("a partition of the user", group(*OLD[:2], new(2), partition=2, requested=2), (2, 3, [], [])),
     ("above a partition of the user", group(*OLD, partition=3, requested=2), (3, 3, ["mm-2"], ["disable mm-2:8091"])),
     ("a pod without a worker has no tasks", group(*OLD[:2], pod(2, None, is_ready=False)), (2, 3, ["-mm-2"], [])),
@@ -119,11 +119,11 @@ TABLE: list[tuple[str, WorkerGroup, tuple[int, int, list[str], list[str]]]] = [
      group(new(0), new(1), pod(2, OFF, old=False), records=(THEIRS,)), (0, 3, [], [])),
     ("undone while Druid is unreachable",
      group(new(0), new(1), pod(2, None, old=False), records=(record(2),), unreachable="no"), (0, 3, ["mm-2"], [])),
-    ("undone after it was let go",
-     group(new(0), new(1), pod(2, OFF, old=False), partition=2, records=(let_go(2),)),
+    ("undone after it was released",
+     group(new(0), new(1), pod(2, OFF, old=False), partition=2, records=(released(2),)),
      (0, 3, ["mm-2"], ["enable mm-2:8091"])),
     ("another change after that",
-     group(pod(0), pod(1, OFF), replace(new(2), is_outdated=True), partition=1, records=(let_go(1),)),
+     group(pod(0), pod(1, OFF), replace(new(2), is_outdated=True), partition=1, records=(released(1),)),
      (3, 3, ["mm-2", "mm-1"], ["disable mm-2:8091", "enable mm-1:8091"])),
     ("another change is about to be written",
      group(*OLD[:2], pod(2, BUSY_OFF), restarts=True, records=(record(2),)), (3, 3, ["mm-2"], [])),
@@ -140,7 +140,8 @@ TABLE: list[tuple[str, WorkerGroup, tuple[int, int, list[str], list[str]]]] = [
      group(new(0), pod(1, OFF, old=False), pod(2, OFF, old=False), desired=1, records=(record(2), record(1))),
      (0, 1, ["-mm-2", "-mm-1"], [])),
     ("they are terminating",
-     group(new(0), pod(1, OFF, old=False, is_terminating=True), replicas=1, desired=1, records=(let_go(2), let_go(1))),
+     group(new(0), pod(1, OFF, old=False, is_terminating=True),
+           replicas=1, desired=1, records=(released(2), released(1))),
      (0, 1, ["-mm-1"], [])),
     ("more after all",
      group(new(0), pod(1, OFF, old=False), pod(2, OFF, old=False), records=(record(2), record(1))),
@@ -149,7 +150,7 @@ TABLE: list[tuple[str, WorkerGroup, tuple[int, int, list[str], list[str]]]] = [
     ("outdated ones stay until they go", group(*OLD, desired=2), (3, 3, ["mm-2"], ["disable mm-2:8091"])),
     ("then the others are replaced", group(*OLD[:2], pod(2, OFF), desired=2, records=(record(2),)),
      (2, 2, ["-mm-2"], [])),
-    ("a new pod that was just replaced", group(new(0), new(1), new(2), desired=2, records=(let_go(2),)),
+    ("a new pod that was just replaced", group(new(0), new(1), new(2), desired=2, records=(released(2),)),
      (0, 3, ["mm-2"], ["disable mm-2:8091"])),
     ("more replicas", group(new(0), new(1), new(2), desired=5), (0, 5, [], [])),
     ("fewer, without draining", group(new(0), new(1), new(2), desired=1, is_drained=False), (0, 1, [], [])),
@@ -172,26 +173,26 @@ def test_a_worker_that_was_started_again_is_ours() -> None:
     assert [(each.uid, each.is_ours) for each in found.records] == [("other", True)]
 
 
-def test_a_worker_that_is_let_go_with_tasks_is_a_warning() -> None:
+def test_a_worker_that_is_released_with_tasks_is_a_warning() -> None:
     found = decided(group(*OLD[:2], pod(2, BUSY_OFF), records=(record(2, 3600),)))
     assert found.warnings == ("pod mm-2 was released after 3600 s although t1 still runs on pod mm-2",)
 
 
 @pytest.mark.parametrize("pods", [(), (new(2, None, is_ready=False),), (new(2, None),)])
 def test_a_new_pod_that_is_not_there_in_time_blocks(pods: tuple[WorkerPod, ...]) -> None:
-    found = decided(group(*OLD[:2], *pods, partition=2, records=(let_go(2, 1800),)))
+    found = decided(group(*OLD[:2], *pods, partition=2, records=(released(2, 1800),)))
     assert summary(found) == (2, 3, ["-mm-2"], [])
     assert found.problem.endswith("1800 s after its predecessor was drained.")
 
 
 def test_goes_on_when_druid_is_unreachable_for_too_long_after_a_replacement() -> None:
-    found = decided(group(*OLD[:2], new(2, None), partition=2, unreachable="no", records=(let_go(2, 1800),)))
+    found = decided(group(*OLD[:2], new(2, None), partition=2, unreachable="no", records=(released(2, 1800),)))
     assert summary(found) == (2, 3, ["mm-1"], [])
     assert [text.partition(" (")[0] for text in found.warnings] == [
         "whether the worker of pod mm-2 is enabled is not known"
     ]
 
 
-def test_says_what_it_waits_for() -> None:
+def test_reports_what_it_waits_for() -> None:
     found = decided(group(*OLD[:2], pod(2, BUSY_OFF), records=(record(2),)))
     assert found.awaited == ("t1 still runs on pod mm-2",)

@@ -60,13 +60,13 @@ class World:
     is_drained: bool = True
     is_reachable: bool = True
     pods: dict[int, Pod] = field(default_factory=dict)
-    made: int = 0
+    created: int = 0
     # Written while draining was not requested, and the controller has yet to act on it.
     is_exempt: bool = False
 
     def create(self, index: int, revision: int) -> None:
-        self.made += 1
-        self.pods[index] = Pod(f"uid-{self.made}", revision)
+        self.created += 1
+        self.pods[index] = Pod(f"uid-{self.created}", revision)
 
     def group(self) -> WorkerGroup:
         return WorkerGroup(
@@ -133,9 +133,9 @@ class World:
         record = next((each for each in from_annotation(self.annotation) if each.pod == f"mm-{index}"), None)
         if pod.tasks and not self.is_exempt:
             assert record is not None
-            assert record.released, "a pod with tasks was replaced before it was let go"
+            assert record.released, "a pod with tasks was replaced before it was released"
             late = seconds_since(record.since, datetime.fromisoformat(record.released)) >= LIMITS.drain
-            assert late, "a pod with tasks was let go before its time was over"
+            assert late, "a pod with tasks was released before its time was over"
 
     def start(self) -> None:
         for pod in self.pods.values():
@@ -188,7 +188,7 @@ def _later(seconds: int) -> Callable[[World], None]:
 
 
 def tick(world: World) -> None:
-    """Let everybody act once, but nobody interfere."""
+    """Let the operator, the controller and the pods act once."""
     world.reconcile()
     world.control()
     world.start()

@@ -164,7 +164,7 @@ def test_reports_what_it_waits_for() -> None:
     assert f"Draining group {GROUP}: t still runs on pod {NAME}-1." in progressing["message"]
 
 
-def test_hands_off_what_a_kafka_task_reads() -> None:
+def test_requests_the_handoff_of_what_a_kafka_task_reads() -> None:
     which = rolling.cluster(**STRATEGY)
     payload = Question("task k", "/druid/indexer/v1/task/k", lambda document: document)
     observed = live(which, [recorded(1)], partition=2, **PENDING)
@@ -180,7 +180,7 @@ def test_hands_off_what_a_kafka_task_reads() -> None:
     assert request.request.body == {"taskGroupIds": [7]}
 
 
-def test_an_old_druid_hands_nothing_off() -> None:
+def test_nothing_is_handed_off_in_an_old_druid() -> None:
     which = rolling.cluster(**STRATEGY)
     observed = live(which, [recorded(1)], partition=2, **PENDING)
     answers = druid(worker(1, "k", is_enabled=False), answers={VERSION: (30,)})
@@ -221,7 +221,7 @@ def test_a_drain_of_the_go_operator_is_continued() -> None:
     )
 
 
-def test_a_pod_of_the_go_operator_that_was_let_go_is_awaited() -> None:
+def test_a_pod_of_the_go_operator_that_was_released_is_awaited() -> None:
     which = rolling.cluster(**STRATEGY)
     observed = live(which, partition=1, **PENDING)
     theirs = {"statefulSet": NAME, "phase": "WaitingForPod", "podName": f"{NAME}-1", "podOrdinal": 1}
