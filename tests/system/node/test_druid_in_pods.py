@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.tests.system.support import real_cluster
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
 from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible
@@ -167,10 +168,36 @@ def test_drains_an_indexer_before_its_pod_is_replaced(running: Running) -> None:
     assert workload["spec"]["updateStrategy"]["rollingUpdate"]["partition"] == 0
 
 
+@campaign("the roll of an Indexer, which is drained before in the same way")
+def test_drains_an_indexer_before_it_is_removed(running: Running) -> None:
+    druid = running.router
+    indexers = {"spec": {"middleManagerDrainStrategy": {}, "nodes": {"indexers": {"replicas": 2}}}}
+    running.live.merge("Druid", real_cluster.NAME, indexers)
+    eventually(lambda: condition(running.reconciled(running.address), "Ready")["status"] == "True")
+    eventually(lambda: len(druid.request("GET", "/druid/indexer/v1/workers")) == 2)
+    noop = {"type": "noop", "runTime": 40_000}
+    tasks = [druid.request("POST", "/druid/indexer/v1/task", noop)["task"] for _each in range(2)]
+    running.live.merge("Druid", real_cluster.NAME, {"spec": {"nodes": {"indexers": {"replicas": 1}}}})
+    drain = eventually(lambda: drain_of(running, ""))
+    assert drain["podName"] == "druid-one-node-indexers-1"
+    eventually(lambda: any(task in (drain_of(running, "") or {}).get("message", "") for task in tasks))
+    assert running.live.get("StatefulSet", "druid-one-node-indexers")["spec"]["replicas"] == 2
+    running.live.merge("Druid", real_cluster.NAME, indexers)
+    eventually(lambda: condition(running.reconciled(running.address), "Ready")["status"] == "True")
+    assert [is_enabled(each) for each in druid.request("GET", "/druid/indexer/v1/workers")] == [True, True]
+    running.live.merge("Druid", real_cluster.NAME, {"spec": {"nodes": {"indexers": {"replicas": 1}}}})
+    eventually(lambda: condition(running.reconciled(running.address), "Ready")["status"] == "True")
+    states = [druid.request("GET", f"/druid/indexer/v1/task/{task}/status")["status"] for task in tasks]
+    # The other worker may still run its task.
+    assert {each["statusCode"] for each in states} <= {"SUCCESS", "RUNNING"}, states
+    assert len([pod for pod in running.live.list("Pod") if "-indexers-" in pod["metadata"]["name"]]) == 1
+    assert "middleManagerDrain" not in running.live.get("Druid", real_cluster.NAME)["status"]
+
+
 def drain_of(running: Running, task: str) -> dict[str, Any] | None:
     """The progress of the drain that waits for the task, after a reconcile."""
     found: dict[str, Any] = running.reconciled(running.address)["status"].get("middleManagerDrain") or {}
-    return found if task in found.get("message", "") else None
+    return found if found and task in found["message"] else None
 
 
 def worker(druid: Api) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import kept_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Restart, Step
@@ -22,7 +23,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
     ordinal_of,
     replicas,
     template_names,
-    updated_ordinals,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.label_selector import matches
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
@@ -106,7 +106,9 @@ def _replaceable(group: Group, observed: Observed) -> Iterator[Manifest]:
     if strategy.get("type") == "OnDelete":
         return
     pods = {ordinal_of(pod, name): pod for pod in observed.pods_of(group) if not is_terminating(pod)}
-    yield from (pods[number] for number in reversed(updated_ordinals(workload)) if number in pods)
+    first, kept = first_ordinal(workload), kept_pods(group, workload)
+    ordinals = range(first + kept, first + replicas(workload))
+    yield from (pods[number] for number in reversed(ordinals) if number in pods)
 
 
 def _replaces_pods(step: Step) -> bool:

@@ -37,9 +37,12 @@ def workload(
 
 
 def _specified_annotations(group: Group) -> dict[str, str]:
-    """Return the workloadAnnotations, but not a number of pods before a stop: only the live number is recorded."""
-    specified = group.merged("workloadAnnotations")
-    return {key: value for key, value in specified.items() if key != names.REPLICAS_BEFORE_STOP_ANNOTATION}
+    """Return the workloadAnnotations without those that are records of the live state."""
+    specified, records = (
+        group.merged("workloadAnnotations"),
+        (names.REPLICAS_BEFORE_STOP_ANNOTATION, names.DRAIN_ANNOTATION),
+    )
+    return {key: value for key, value in specified.items() if key not in records}
 
 
 def _before_stop(group: Group, preserved: Preserved) -> dict[str, str]:

@@ -31,6 +31,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
     reads_streams,
     worker_of,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import is_stuck
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import AskDruid, DryRunTemplates, Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
@@ -151,7 +152,9 @@ def _worker_group(
 
 
 def _pods(inputs: Inputs, group: Group, live: Manifest) -> Iterator[WorkerPod]:
-    revision = (live.get("status") or {}).get("updateRevision") if is_replaced_by_controller(group) else None
+    # A controller that is stuck replaces no pod: the pods are evicted.
+    is_replaced = is_replaced_by_controller(group) and not is_stuck(group, inputs.live)
+    revision = (live.get("status") or {}).get("updateRevision") if is_replaced else None
     for pod in inputs.live.pods_of(group):
         ordinal = ordinal_of(pod, group.unique_name)
         if ordinal is not None:

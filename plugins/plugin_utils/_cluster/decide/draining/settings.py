@@ -52,6 +52,8 @@ def kept_pods(group: Group, workload: Manifest) -> int:
 def drain_warnings(cluster: Cluster) -> Iterator[str]:
     """Yield a warning for each group of workers that is not drained, or not always, although the spec requests it."""
     for group in cluster.groups:
+        if names.DRAIN_ANNOTATION in group.merged("workloadAnnotations"):
+            yield f"workloadAnnotations[{names.DRAIN_ANNOTATION}] has no effect: drained workers are recorded there"
         if not _is_requested(group):
             continue
         field = f"{_STRATEGY} has no effect on group {group.key}"

@@ -57,6 +57,8 @@ def enabled_again(group: WorkerGroup, record: Record) -> Draining:
     pod = group.pod(record.pod)
     if pod is None or pod.uid != record.uid or not record.is_ours:
         return Draining(None)
+    if pod.is_terminating or pod.index >= group.desired:
+        return Draining(record)
     if group.unreachable:
         return Draining(record, awaited=f"worker of pod {pod.name} has to be enabled again ({group.unreachable})")
     if pod.worker is None:

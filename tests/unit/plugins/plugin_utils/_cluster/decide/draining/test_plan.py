@@ -262,6 +262,7 @@ def test_a_partition_of_the_spec_is_not_temporary() -> None:
         ({"kind": "Deployment"}, "Kubernetes decides which pods of a Deployment it replaces"),
         ({"updateStrategy": {"type": "OnDelete"}}, "its pods are replaced when they are deleted"),
         ({"hpAutoscaler": {"maxReplicas": 3, "minReplicas": 1}}, "when its autoscaler lowers its replicas"),
+        ({"workloadAnnotations": {names.DRAIN_ANNOTATION: "[]"}}, "drained workers are recorded there"),
     ],
 )
 def test_warns_where_it_has_no_effect(node: dict[str, Any], text: str) -> None:
