@@ -288,7 +288,7 @@ class Plan(plan.Plan[Step]):
         waiting = {step.key for step in self.later}
         now = (step for step in self.steps if step.key not in waiting)
         whole = replace(self, steps=(*now, *self.later), later=())
-        return replace(super(Plan, whole).paused(pause), in_druid=())
+        return replace(super(Plan, whole).paused(pause), in_druid=(), drain=None)
 
     def following(self, earlier: Self) -> Self:
         """Return the plan of a later reconcile with the steps of the earlier one before its own."""
