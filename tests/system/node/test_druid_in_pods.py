@@ -164,7 +164,7 @@ def test_drains_an_indexer_before_its_pod_is_replaced(running: Running) -> None:
     assert is_enabled(worker(druid))
     assert "middleManagerDrain" not in running.live.get("Druid", real_cluster.NAME)["status"]
     workload = running.live.get("StatefulSet", "druid-one-node-indexers")
-    assert "druid.apache.org/drain" not in workload["metadata"]["annotations"]
+    assert "druid.apache.org/drain" not in workload["metadata"].get("annotations", {})
     assert workload["spec"]["updateStrategy"]["rollingUpdate"]["partition"] == 0
 
 
