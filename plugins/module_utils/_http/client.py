@@ -66,6 +66,7 @@ class DruidClient:
         self._servers = list(connection.urls)
         self._version_text: str | None = None
         self._is_served: dict[str, bool] = {}
+        self._queries = 0
 
     def __enter__(self) -> DruidClient:
         return self
@@ -83,7 +84,8 @@ class DruidClient:
     def traffic(self) -> dict[str, int]:
         """The number of reads and writes sent, and the number of requests without a response."""
         sent = self._transport.sent
-        return {"reads": sent["GET"], "writes": sent.total() - sent["GET"], "unanswered": self._transport.unanswered}
+        reads = sent["GET"] + self._queries
+        return {"reads": reads, "writes": sent.total() - reads, "unanswered": self._transport.unanswered}
 
     def get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
         """Return the JSON document, None if the response is empty. NotFound if Druid has no such resource."""
@@ -205,9 +207,12 @@ class DruidClient:
 
     def _send(self, server: str, request: HttpRequest) -> Response:
         prefix = self._routers.prefix(server, request.path)
+        self._queries += request.path == SQL
         return self._redirects.follow(request, server + prefix + request.path + request.query)
 
 
+# A query is a POST that changes nothing.
+SQL = "/druid/v2/sql"
 # A request that takes longer is reported.
 SILENT_SECONDS = 3.0
 

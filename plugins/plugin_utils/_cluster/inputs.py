@@ -74,9 +74,9 @@ class Inputs:
         """The same and, if a decision has asked for them, all PVCs of the namespace: users can remove their labels."""
         return self.live.with_objects(self.lists.get("PersistentVolumeClaim", ()))
 
-    def unasked(self, *questions: Question[Any]) -> AskDruid | None:
+    def missing_answers(self, *questions: Question[Any]) -> AskDruid | None:
         """Return the need for the answers of Druid to these questions; None if `druid` has all of them."""
-        missing = (self.druid or DruidState()).unasked(questions)
+        missing = (self.druid or DruidState()).missing_answers(questions)
         return AskDruid(missing) if missing else None
 
 

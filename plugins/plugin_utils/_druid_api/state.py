@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar, cast
 
 T = TypeVar("T")
 
-# Why there is no answer. There is nobody to ask: the cluster has no router, or how to connect to it is not specified.
+# Why there is no answer. The cluster has no router, or how to connect to it is not specified.
 NO_ROUTER = "no router"
 # No pod of the router is ready.
 NOT_READY = "router not ready"
@@ -61,7 +61,7 @@ class DruidState:
         """Return the answer to a question that was asked; KeyError for any other."""
         return cast("T | Unavailable", self.answers[question])
 
-    def unasked(self, questions: Iterable[Question[Any]]) -> tuple[Question[Any], ...]:
+    def missing_answers(self, questions: Iterable[Question[Any]]) -> tuple[Question[Any], ...]:
         """Return those of the questions that were not asked."""
         return tuple(question for question in questions if question not in self.answers)
 

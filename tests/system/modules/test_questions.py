@@ -55,7 +55,9 @@ def client_of(druid: Druid, **login: str) -> Iterator[DruidClient]:
 
 def answers(druid: Druid, **login: str) -> DruidState:
     with client_of(druid, **login) as client:
-        return DruidState(ask(client, EACH))
+        found = DruidState(ask(client, EACH))
+        assert client.traffic["writes"] == 0
+        return found
 
 
 @pytest.mark.parametrize("release", ["druid_27", "druid_33", "druid_basic", "druid_tls"])
@@ -95,7 +97,7 @@ def test_a_disabled_worker(release: str, request: pytest.FixtureRequest) -> None
         for verb, is_enabled in (("disable", False), ("enable", True)):
             path = f"/druid/indexer/v1/worker/{worker.name}/{verb}"
             assert send(client, path, None, f"{verb} worker {worker.name}", idempotent=True) is None
-            eventually(lambda wanted=is_enabled: known(running, WORKERS)[0].is_enabled == wanted)
+            eventually(lambda expected=is_enabled: known(running, WORKERS)[0].is_enabled == expected)
 
 
 def known(druid: Druid, question: Question[Any]) -> Any:

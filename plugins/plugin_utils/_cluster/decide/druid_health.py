@@ -72,7 +72,7 @@ def druid_gate(inputs: Inputs, groups: Collection[str], *, is_last: bool = False
     # The group that was restarted last may need a fix for Druid to recover.
     if not (limit and asked) or previous.get("group") in groups or (is_last and not previous):
         return OPEN
-    need = inputs.unasked(*asked)
+    need = inputs.missing_answers(*asked)
     if need is not None or inputs.druid is None:
         return need or OPEN
     before = previous.get(DRUID_BEFORE)
@@ -82,7 +82,7 @@ def druid_gate(inputs: Inputs, groups: Collection[str], *, is_last: bool = False
     awaited = "; ".join(dict.fromkeys(_awaited(inputs.druid, asked, before)))
     if awaited and not _is_over(inputs, limit):
         return DruidGate(awaited, warnings)
-    return DruidGate(warnings=(*warnings, *([_given_up(awaited, limit)] if awaited else ())))
+    return DruidGate(warnings=(*warnings, *([_timed_out(awaited, limit)] if awaited else ())))
 
 
 def waiting_for_druid(awaited: str) -> tuple[Finding, ...]:
@@ -201,5 +201,5 @@ def _is_over(inputs: Inputs, limit: int) -> bool:
     return since is None or seconds_since(since, inputs.now) >= limit
 
 
-def _given_up(awaited: str, limit: int) -> str:
+def _timed_out(awaited: str, limit: int) -> str:
     return f"Druid has not recovered within {limit} s ({FIELD}), and the rollout goes on: {awaited}"

@@ -152,8 +152,8 @@ def test_no_question_is_asked_after_the_time_limit() -> None:
 
 def test_what_was_not_asked_has_no_answer() -> None:
     known = DruidState({SERVERS: ()})
-    assert known.unasked((SERVERS, WORKERS)) == (WORKERS,)
-    assert known.with_answers({WORKERS: ()}).unasked((SERVERS, WORKERS)) == ()
+    assert known.missing_answers((SERVERS, WORKERS)) == (WORKERS,)
+    assert known.with_answers({WORKERS: ()}).missing_answers((SERVERS, WORKERS)) == ()
     with pytest.raises(KeyError):
         known.answer(WORKERS)
 

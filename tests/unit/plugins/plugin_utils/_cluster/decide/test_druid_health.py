@@ -153,10 +153,10 @@ def test_it_waits_no_longer_than_specified() -> None:
         found = druid_gate(cluster_inputs(AFTER_HISTORICALS, sick, seconds, **spec), ["brokers"])
         assert isinstance(found, DruidGate)
         assert (bool(found.awaited), bool(found.warnings)) == (waits, not waits)
-    assert "has not recovered within 20 s (druidHealthDeadlineSeconds)" in given_up(sick)
+    assert "has not recovered within 20 s (druidHealthDeadlineSeconds)" in warning_after_timeout(sick)
 
 
-def given_up(answers: dict[Question[Any], Any]) -> str:
+def warning_after_timeout(answers: dict[Question[Any], Any]) -> str:
     found = druid_gate(cluster_inputs(AFTER_HISTORICALS, answers, 30, druidHealthDeadlineSeconds=20), ["brokers"])
     assert isinstance(found, DruidGate)
     return found.warnings[0]
