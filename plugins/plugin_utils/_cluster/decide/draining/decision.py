@@ -57,8 +57,8 @@ def drain(group: WorkerGroup, limits: Limits, now: datetime) -> Drain:
     course = _Course()
     replaced = [released(group, each, limits, now) for each in group.records if each.released]
     going = {found.record.pod for found in replaced if found.record and found.is_replacing}
-    for found in replaced:
-        course.add(found)
+    for replacement in replaced:
+        course.add(replacement)
     removed = _removed(group, going)
     outdated = _outdated(group)
     targets = removed or ([] if going or _has_gap(group, outdated, course) else _next(group, outdated))

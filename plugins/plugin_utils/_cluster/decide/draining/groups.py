@@ -81,7 +81,7 @@ def workers_of_groups(inputs: Inputs) -> AskDruid | None:
     groups = [(group, found) for group, found in worker_groups(inputs) if is_under_way(found)]
     if not groups:
         return None
-    if (need := inputs.unasked(questions.WORKERS)) is not None:
+    if (need := inputs.missing_answers(questions.WORKERS)) is not None:
         return need
     druid, workers = inputs.druid or DruidState(), _workers(inputs)
     drained = [
@@ -92,7 +92,7 @@ def workers_of_groups(inputs: Inputs) -> AskDruid | None:
     ]
     if not drained:
         return None
-    return inputs.unasked(*FOR_HANDOFF) or inputs.unasked(
+    return inputs.missing_answers(*FOR_HANDOFF) or inputs.missing_answers(
         *(each for worker in drained for each in payloads(druid, worker))
     )
 
@@ -169,7 +169,7 @@ def _pods(inputs: Inputs, group: Group, live: Manifest) -> Iterator[WorkerPod]:
 
 
 def _with_workers(found: WorkerGroup, group: Group, inputs: Inputs) -> WorkerGroup:
-    if inputs.druid is None or inputs.druid.unasked((questions.WORKERS,)):
+    if inputs.druid is None or inputs.druid.missing_answers((questions.WORKERS,)):
         return found
     answer = inputs.druid.answer(questions.WORKERS)
     if isinstance(answer, Unavailable):
@@ -183,8 +183,8 @@ def _with_worker(pod: WorkerPod, live: Manifest, found: WorkerGroup, group: Grou
     if worker is None:
         return pod
     record = next((each for each in found.records if each.pod == pod.name), None)
-    is_read = reads_streams(worker, record, inputs.now) and not druid.unasked(FOR_HANDOFF)
-    is_read = is_read and not druid.unasked(payloads(druid, worker))
+    is_read = reads_streams(worker, record, inputs.now) and not druid.missing_answers(FOR_HANDOFF)
+    is_read = is_read and not druid.missing_answers(payloads(druid, worker))
     return replace(pod, worker=as_worker(worker, druid, is_read=is_read))
 
 
