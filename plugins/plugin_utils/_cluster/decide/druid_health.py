@@ -30,7 +30,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready, seconds_since
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pause_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 # In the status of the rollout: the numbers at its start.
@@ -69,8 +69,10 @@ def druid_gate(inputs: Inputs, groups: Collection[str], *, is_last: bool = False
     """
     limit, asked = deadline_seconds(inputs.cluster), _questions(inputs.cluster)
     previous = (inputs.resource.get("status") or {}).get("rollout") or {}
+    is_paused = pause_finding(inputs.cluster.annotations, inputs.cluster.spec) is not None
     # The group that was restarted last may need a fix for Druid to recover.
-    if not (limit and asked) or previous.get("group") in groups or (is_last and not previous):
+    is_free = previous.get("group") in groups or (is_last and not previous)
+    if is_paused or is_free or not (limit and asked):
         return OPEN
     need = inputs.missing_answers(*asked)
     if need is not None or inputs.druid is None:
@@ -137,7 +139,9 @@ def _is_awaited(found: Unavailable, before: Mapping[str, int] | None) -> bool:
 
 
 def _known(druid: DruidState, question: Question[_T], asked: tuple[Question[Any], ...]) -> _T | None:
-    found = druid.answer(question) if question in asked else None
+    if question not in asked:
+        return None
+    found = druid.answer(question)
     return None if isinstance(found, Unavailable) else found
 
 
@@ -172,10 +176,14 @@ def _segments(counts: Mapping[str, SegmentCounts]) -> str:
 
 def _of_datasource(name: str, counts: SegmentCounts) -> str:
     parts = (
-        f"{counts.unavailable} unavailable segments" if counts.unavailable else "",
-        f"{counts.missing_replicas} missing replicas of segments" if counts.missing_replicas else "",
+        _counted(counts.unavailable, "unavailable segment"),
+        _counted(counts.missing_replicas, "missing replica"),
     )
     return f"datasource {name} has {' and '.join(filter(None, parts))}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}" if number else ""
 
 
 def _unknown(druid: DruidState, asked: tuple[Question[Any], ...], cluster: Cluster) -> Iterator[str]:

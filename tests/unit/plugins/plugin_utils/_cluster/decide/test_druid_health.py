@@ -96,20 +96,20 @@ WAITING: list[tuple[str, dict[Question[Any], Any], dict[str, int] | None, str]] 
         "segments",
         NO_SEGMENTS,
         WELL,
-        "datasource wiki has 3 unavailable segments, datasource pages has 2 missing replicas of segments",
+        "datasource wiki has 3 unavailable segments, datasource pages has 2 missing replicas",
     ),
     ("segments as before", NO_SEGMENTS, {**WELL, "unavailableSegments": 3, "missingReplicas": 2}, ""),
     (
         "fewer replicas than before",
         {SEGMENTS: {"wiki": SegmentCounts(0, 2)}},
         {**WELL, "missingReplicas": 1},
-        "datasource wiki has 2 missing replicas of segments",
+        "datasource wiki has 2 missing replicas",
     ),
     (
         "segments, if the state before is unknown",
         {SEGMENTS: {"w": SegmentCounts(1, 0)}},
         None,
-        "datasource w has 1 unavailable segments",
+        "datasource w has 1 unavailable segment",
     ),
     ("a supervisor that starts", supervisor("PENDING", state="PENDING"), WELL, "supervisor s is PENDING"),
     ("a supervisor in its first run", supervisor("CREATING_TASKS"), WELL, "supervisor s is CREATING_TASKS"),
@@ -187,6 +187,7 @@ AT_REST: list[tuple[dict[str, Any] | None, str, bool, dict[str, Any]]] = [
     (None, "brokers", True, {}),
     (AFTER_HISTORICALS, "historicals", False, {}),
     (AFTER_HISTORICALS, "brokers", False, {"druidHealthDeadlineSeconds": 0}),
+    (AFTER_HISTORICALS, "brokers", False, {"paused": True}),
 ]
 
 
