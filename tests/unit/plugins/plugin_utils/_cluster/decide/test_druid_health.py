@@ -133,7 +133,7 @@ WAITING: list[tuple[str, dict[Question[Any], Any], dict[str, int] | None, str]] 
         None,
         "Druid does not answer about supervisors (503)",
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(
