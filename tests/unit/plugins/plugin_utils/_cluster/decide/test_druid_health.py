@@ -127,6 +127,15 @@ WAITING: list[tuple[str, dict[Question[Any], Any], dict[str, int] | None, str]] 
         "Druid does not answer about leader of the Coordinators, leader of the Overlords, supervisors (It was "
         "refused); Druid does not answer about segments (The name is unknown)",
     ),
+    ("silence, as before", SILENT, {}, ""),
+    ("a Broker that took too long before", {SEGMENTS: SILENT[SEGMENTS]}, {"supervisorsNotRunning": 0}, ""),
+    (
+        "silence, if it was not asked before",
+        SILENT,
+        None,
+        "Druid does not answer about leader of the Coordinators, leader of the Overlords, supervisors, segments (It "
+        "was refused)",
+    ),
     (
         "one server that does not respond",
         {SUPERVISORS: Unavailable(state.UNREACHABLE, "503.")},
@@ -166,7 +175,8 @@ def test_the_first_group_records_the_state_and_does_not_wait() -> None:
     sick = {**HEALTHY, **NO_SEGMENTS, COORDINATOR_LEADER: False}
     found = druid_gate(cluster_inputs(None, sick), ["historicals"])
     assert found == DruidGate(before={"unavailableSegments": 3, "missingReplicas": 2, "supervisorsNotRunning": 0})
-    assert druid_gate(cluster_inputs(None, SILENT), ["historicals"]) == OPEN
+    assert druid_gate(cluster_inputs(None, SILENT), ["historicals"]) == DruidGate(before={})
+    assert druid_gate(cluster_inputs(None, UNKNOWN_NAME), ["historicals"]) == OPEN
 
 
 def test_a_missing_permission_is_a_warning() -> None:
@@ -203,7 +213,7 @@ def test_a_cluster_without_routers_is_not_asked() -> None:
 
 def test_only_what_its_groups_can_answer_is_asked() -> None:
     found = druid_gate(cluster_inputs(AFTER_HISTORICALS), ["brokers"], is_last=True)
-    assert found == AskDruid((COORDINATOR_LEADER, OVERLORD_LEADER, SEGMENTS, SUPERVISORS))
+    assert found == AskDruid((COORDINATOR_LEADER, OVERLORD_LEADER, SUPERVISORS, SEGMENTS))
     stopped = {key: {"stopped": True} for key in ("historicals", "middlemanagers")}
     assert druid_gate(cluster_inputs(AFTER_HISTORICALS, nodes=stopped), ["x"]) == AskDruid((COORDINATOR_LEADER,))
 
