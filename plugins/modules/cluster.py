@@ -90,7 +90,8 @@ options:
     description:
       - URL of Druid as seen from the controller, instead of the Service of the cluster's routers. Required outside of
         the Kubernetes cluster, and for a cluster that is defined by O(spec). The credentials in C(auth) are sent there.
-      - Used only if the resource contains C(dynamicConfig).
+      - Used if the resource contains C(dynamicConfig), and in a rollout, whose next group waits until Druid has
+        recovered.
     type: str
   wait:
     description:
@@ -103,7 +104,7 @@ options:
   read_timeout:
     description:
       - Timeout for a response of Druid, in seconds.
-      - Druid is contacted last, and only if the resource contains C(dynamicConfig).
+      - Druid is contacted if the resource contains C(dynamicConfig), and in a rollout.
     type: float
     default: 10.0
     aliases: [timeout]

@@ -91,7 +91,8 @@ def _asked(
     except ConnectionUnavailable as error:
         return dict.fromkeys(questions, _without_connection(error.finding))
     except DruidopsError as error:
-        return dict.fromkeys(questions, Unavailable(state.UNREACHABLE, str(error)))
+        # The library requests is not installed.
+        return dict.fromkeys(questions, Unavailable(state.NOT_CONNECTABLE, str(error)))
 
 
 def _without_connection(finding: Finding) -> Unavailable:

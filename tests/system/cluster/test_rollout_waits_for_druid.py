@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from testbed.pytest_plugin import new_namespace
 from testbed.recording_proxy import RecordingProxy, recording_proxy
 
 NAME = "gated"
+CANARY = "hunter2-the-canary"
 NODES = {"historicals": "historical", "brokers": "broker", "coordinators": "coordinator", "routers": "router"}
 # A port on which nothing listens.
 NOWHERE = "http://127.0.0.1:1"
@@ -114,3 +116,25 @@ def test_it_does_not_wait_longer_than_specified(gated: Gated) -> None:
     gated.until_restarted("brokers", NOWHERE)
     found = condition(gated.stored, "RolloutWarnings")
     assert "has not recovered within 3 s (druidHealthDeadlineSeconds)" in found["message"]
+
+
+def test_druid_requires_authentication(live: NamespaceClient, druid_basic: Druid) -> None:
+    login = druid_basic.credentials
+    assert login is not None
+    wrong = {"OperatorUserName": login.username, "OperatorPassword": CANARY}
+    auth = {"type": "basic-auth", "secretRef": {"name": "login"}}
+    with created(live, druid_basic, auth=auth) as gated:
+        live.create({"kind": "Secret", "metadata": {"name": "login"}, "stringData": wrong})
+        gated.upgrade("apache/druid:33.0.0")
+        assert "druidBefore" not in gated.until_restarted("historicals")
+        warning = condition(gated.stored, "RolloutWarnings")["message"]
+        assert "401" in warning
+        # It does not wait for a Druid that it may not ask.
+        assert "druidBefore" not in gated.until_restarted("brokers")
+        eventually(lambda: (report := gated.reconcile().report) is not None and report.is_ready)
+        live.merge("Secret", "login", {"stringData": {"OperatorPassword": login.password}})
+        gated.upgrade("apache/druid:33.0.1")
+        assert HEALTHY.items() <= gated.until_restarted("historicals")["druidBefore"].items()
+        everything = json.dumps([gated.stored, live.list("Event")])
+        assert CANARY not in everything
+        assert login.password not in everything

@@ -99,43 +99,76 @@ def running(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactor
         ansible.cluster(real_cluster.NAME, state="absent", wait=True, wait_sleep=1)
 
 
-def test_ingests_rows_and_answers_a_query(running: Running) -> None:
+@pytest.fixture(scope="module")
+def with_rows(running: Running) -> Running:
+    """A Druid with the rows in the datasource pages."""
     druid = running.router
     task = druid.request("POST", "/druid/indexer/v1/task", batch("pages"))["task"]
     status = f"/druid/indexer/v1/task/{task}/status"
     state = eventually(lambda: ended(druid.request("GET", status)["status"]))
     assert state["statusCode"] == "SUCCESS", state["errorMsg"]
+    return running
+
+
+def test_ingests_rows_and_answers_a_query(with_rows: Running) -> None:
     query = 'SELECT page, COUNT(*) AS "rows" FROM pages GROUP BY 1 ORDER BY 1'
-    assert eventually(lambda: running.answer(query)) == [{"page": "a", "rows": 2}, {"page": "b", "rows": 3}]
+    assert eventually(lambda: with_rows.answer(query)) == [{"page": "a", "rows": 2}, {"page": "b", "rows": 3}]
 
 
 def test_the_next_group_restarts_when_the_segments_are_loaded_again(
-    running: Running, record_property: Callable[[str, object], None]
+    with_rows: Running, record_property: Callable[[str, object], None]
 ) -> None:
     """The segment cache of a Historical is empty after a restart. Meanwhile, a client sends queries."""
-    druid = running.router
-    with querying(running, 'SELECT COUNT(*) AS "rows" FROM pages', [{"rows": 5}]) as answers:
+    druid = with_rows.router
+    with querying(with_rows, 'SELECT COUNT(*) AS "rows" FROM pages', [{"rows": 5}]) as answers:
         eventually(lambda: answers.are_right)
         druid.request("POST", COORDINATOR_CONFIG, {"pauseCoordination": True})
-        change_properties(running, "historicals", "brokers")
-        broker = uid_of(running, "brokers")
+        change_properties(with_rows, "historicals", "brokers")
+        broker = uid_of(with_rows, "brokers")
         waiting = eventually(
-            lambda: (running.reconciled(running.address)["status"].get("rollout") or {}).get("waitingFor")
+            lambda: (with_rows.reconciled(with_rows.address)["status"].get("rollout") or {}).get("waitingFor")
         )
-        assert "datasource pages has 1 unavailable segments" in waiting
-        assert uid_of(running, "brokers") == broker
+        assert "datasource pages has 1 unavailable segment" in waiting
+        assert uid_of(with_rows, "brokers") == broker
         assert not answers.are_right
         druid.request("POST", COORDINATOR_CONFIG, {"pauseCoordination": False})
-        eventually(lambda: running.reconciled(running.address)["status"].get("rollout", {}).get("group") == "brokers")
+        eventually(
+            lambda: with_rows.reconciled(with_rows.address)["status"].get("rollout", {}).get("group") == "brokers"
+        )
         assert [each["currSize"] > 0 for each in historicals(druid)] == [True]
-        eventually(lambda: condition(running.reconciled(running.address), "Ready")["status"] == "True")
-        assert uid_of(running, "brokers") != broker
+        eventually(lambda: is_settled(with_rows))
+        assert uid_of(with_rows, "brokers") != broker
         eventually(lambda: answers.are_right)
     record_property(
         "measurement", f"queries during a restart of the only Historical and Broker: {dict(answers.number)}"
     )
     # No segment was loaded until the pause ended, then each query was answered until the only Broker restarted.
     assert answers.runs[:3] == [True, False, True]
+
+
+@campaign("one of each: the Broker restarts when the segments are loaded again")
+def test_queries_do_not_fail_with_two_of_each(
+    with_rows: Running, record_property: Callable[[str, object], None]
+) -> None:
+    """Each pod is available some seconds before the next one restarts: so long does Druid need to use it."""
+    pause = {"replicas": 2, "minReadySeconds": 15}
+    set_nodes(with_rows, historicals=pause, brokers=pause)
+    eventually(lambda: is_settled(with_rows))
+    druid = with_rows.router
+    eventually(lambda: [each["currSize"] > 0 for each in historicals(druid)] == [True, True])
+    with querying(with_rows, 'SELECT COUNT(*) AS "rows" FROM pages', [{"rows": 5}]) as answers:
+        eventually(lambda: answers.are_right)
+        answers.number.clear()
+        answers.runs.clear()
+        change_properties(with_rows, "historicals", "brokers")
+        eventually(lambda: (with_rows.reconciled(with_rows.address)["status"].get("rollout") or {}).get("group"))
+        eventually(lambda: is_settled(with_rows), timeout=300)
+    record_property("measurement", f"queries during a restart of two Historicals and Brokers: {dict(answers.number)}")
+    set_nodes(
+        with_rows, historicals={"replicas": 1, "minReadySeconds": 0}, brokers={"replicas": 1, "minReadySeconds": 0}
+    )
+    eventually(lambda: is_settled(with_rows))
+    assert answers.runs == [True]
 
 
 def test_reports_an_image_that_does_not_exist_while_the_old_pod_serves(running: Running) -> None:
@@ -253,11 +286,21 @@ def querying(running: Running, query: str, rows: Any) -> Iterator[Answers]:
         sender.join()
 
 
+def set_nodes(running: Running, **fields: dict[str, Any]) -> None:
+    """Change fields of groups."""
+    running.live.merge("Druid", real_cluster.NAME, {"spec": {"nodes": fields}})
+
+
+def is_settled(running: Running) -> bool:
+    """Whether the cluster is ready after a run of the playbook."""
+    return bool(condition(running.reconciled(running.address), "Ready")["status"] == "True")
+
+
 def change_properties(running: Running, *groups: str) -> None:
     """Change the configuration of the groups, so that they restart."""
     nodes = running.live.get("Druid", real_cluster.NAME)["spec"]["nodes"]
     changed = {key: {"runtime.properties": f"{nodes[key]['runtime.properties']}# changed\n"} for key in groups}
-    running.live.merge("Druid", real_cluster.NAME, {"spec": {"nodes": changed}})
+    set_nodes(running, **changed)
 
 
 def uid_of(running: Running, group: str) -> str:

@@ -30,7 +30,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready, seconds_since
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pause_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 # In the status of the rollout: the numbers at its start.
@@ -42,9 +42,13 @@ DEADLINE_SECONDS = 600
 _ANSWERED_BY: Mapping[Question[Any], tuple[frozenset[str], ...]] = {
     COORDINATOR_LEADER: (frozenset({"coordinator"}),),
     OVERLORD_LEADER: (frozenset({"overlord", "middleManager", "indexer"}),),
-    SEGMENTS: (frozenset({"broker"}), frozenset({"historical"})),
     SUPERVISORS: (frozenset({"overlord", "middleManager", "indexer"}),),
+    # The last one, since a Broker of a large cluster may take too long for it.
+    SEGMENTS: (frozenset({"broker"}), frozenset({"historical"})),
 }
+# What is recorded if a question was answered.
+_RECORDED: Mapping[Question[Any], str] = {SUPERVISORS: NOT_RUNNING, SEGMENTS: UNAVAILABLE}
+_SILENT = (state.UNREACHABLE, state.NOT_READY)
 # A supervisor in its first run has no tasks yet.
 _STARTING = frozenset({"PENDING", "CONNECTING_TO_STREAM", "DISCOVERING_INITIAL_TASKS", "CREATING_TASKS"})
 _T = TypeVar("_T")
@@ -69,8 +73,10 @@ def druid_gate(inputs: Inputs, groups: Collection[str], *, is_last: bool = False
     """
     limit, asked = deadline_seconds(inputs.cluster), _questions(inputs.cluster)
     previous = (inputs.resource.get("status") or {}).get("rollout") or {}
+    is_paused = pause_finding(inputs.cluster.annotations, inputs.cluster.spec) is not None
     # The group that was restarted last may need a fix for Druid to recover.
-    if not (limit and asked) or previous.get("group") in groups or (is_last and not previous):
+    is_free = previous.get("group") in groups or (is_last and not previous)
+    if is_paused or is_free or not (limit and asked):
         return OPEN
     need = inputs.missing_answers(*asked)
     if need is not None or inputs.druid is None:
@@ -123,28 +129,33 @@ def _unanswered(druid: DruidState, asked: tuple[Question[Any], ...], before: Map
     names: dict[str, list[str]] = {}
     for question in asked:
         found = druid.answer(question)
-        if isinstance(found, Unavailable) and _is_awaited(found, before):
+        if isinstance(found, Unavailable) and _is_awaited(question, found, before):
             names.setdefault(found.message.rstrip("."), []).append(question.name)
     for message, unknown in names.items():
         yield f"Druid does not answer about {', '.join(unknown)} ({message})"
 
 
-def _is_awaited(found: Unavailable, before: Mapping[str, int] | None) -> bool:
-    """True if Druid may answer later. If a name does not resolve, that is so if it did at the start of the rollout."""
-    if found.cause == state.NOT_CONNECTABLE:
-        return before is not None
-    return found.cause in (state.UNREACHABLE, state.NOT_READY)
+def _is_awaited(question: Question[Any], found: Unavailable, before: Mapping[str, int] | None) -> bool:
+    """True if Druid may answer later: it did at the start of the rollout, or was not asked then."""
+    if before is None:
+        return found.cause in _SILENT
+    was_answered = _RECORDED[question] in before if question in _RECORDED else bool(before)
+    return was_answered and found.cause in (*_SILENT, state.NOT_CONNECTABLE)
 
 
 def _known(druid: DruidState, question: Question[_T], asked: tuple[Question[Any], ...]) -> _T | None:
-    found = druid.answer(question) if question in asked else None
+    if question not in asked:
+        return None
+    found = druid.answer(question)
     return None if isinstance(found, Unavailable) else found
 
 
 def _before(druid: DruidState, asked: tuple[Question[Any], ...]) -> Mapping[str, int] | None:
-    """Return what the status records at the start of a rollout; None if Druid answered no question."""
-    is_silent = all(isinstance(druid.answer(question), Unavailable) for question in asked)
-    return None if is_silent else _numbers(druid, asked)
+    """Return what the status records at the start of a rollout: nothing of a silent Druid; None if it is not asked."""
+    found = [druid.answer(question) for question in asked]
+    causes = {each.cause for each in found if isinstance(each, Unavailable)}
+    is_unavailable = all(isinstance(each, Unavailable) for each in found)
+    return None if is_unavailable and causes.isdisjoint(_SILENT) else _numbers(druid, asked)
 
 
 def _numbers(druid: DruidState, asked: tuple[Question[Any], ...]) -> Mapping[str, int]:
@@ -172,10 +183,14 @@ def _segments(counts: Mapping[str, SegmentCounts]) -> str:
 
 def _of_datasource(name: str, counts: SegmentCounts) -> str:
     parts = (
-        f"{counts.unavailable} unavailable segments" if counts.unavailable else "",
-        f"{counts.missing_replicas} missing replicas of segments" if counts.missing_replicas else "",
+        _counted(counts.unavailable, "unavailable segment"),
+        _counted(counts.missing_replicas, "missing replica"),
     )
     return f"datasource {name} has {' and '.join(filter(None, parts))}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}" if number else ""
 
 
 def _unknown(druid: DruidState, asked: tuple[Question[Any], ...], cluster: Cluster) -> Iterator[str]:

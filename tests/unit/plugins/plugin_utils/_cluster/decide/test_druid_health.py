@@ -96,20 +96,20 @@ WAITING: list[tuple[str, dict[Question[Any], Any], dict[str, int] | None, str]] 
         "segments",
         NO_SEGMENTS,
         WELL,
-        "datasource wiki has 3 unavailable segments, datasource pages has 2 missing replicas of segments",
+        "datasource wiki has 3 unavailable segments, datasource pages has 2 missing replicas",
     ),
     ("segments as before", NO_SEGMENTS, {**WELL, "unavailableSegments": 3, "missingReplicas": 2}, ""),
     (
         "fewer replicas than before",
         {SEGMENTS: {"wiki": SegmentCounts(0, 2)}},
         {**WELL, "missingReplicas": 1},
-        "datasource wiki has 2 missing replicas of segments",
+        "datasource wiki has 2 missing replicas",
     ),
     (
         "segments, if the state before is unknown",
         {SEGMENTS: {"w": SegmentCounts(1, 0)}},
         None,
-        "datasource w has 1 unavailable segments",
+        "datasource w has 1 unavailable segment",
     ),
     ("a supervisor that starts", supervisor("PENDING", state="PENDING"), WELL, "supervisor s is PENDING"),
     ("a supervisor in its first run", supervisor("CREATING_TASKS"), WELL, "supervisor s is CREATING_TASKS"),
@@ -127,13 +127,22 @@ WAITING: list[tuple[str, dict[Question[Any], Any], dict[str, int] | None, str]] 
         "Druid does not answer about leader of the Coordinators, leader of the Overlords, supervisors (It was "
         "refused); Druid does not answer about segments (The name is unknown)",
     ),
+    ("silence, as before", SILENT, {}, ""),
+    ("a Broker that took too long before", {SEGMENTS: SILENT[SEGMENTS]}, {"supervisorsNotRunning": 0}, ""),
+    (
+        "silence, if it was not asked before",
+        SILENT,
+        None,
+        "Druid does not answer about leader of the Coordinators, leader of the Overlords, supervisors, segments (It "
+        "was refused)",
+    ),
     (
         "one server that does not respond",
         {SUPERVISORS: Unavailable(state.UNREACHABLE, "503.")},
         None,
         "Druid does not answer about supervisors (503)",
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +175,8 @@ def test_the_first_group_records_the_state_and_does_not_wait() -> None:
     sick = {**HEALTHY, **NO_SEGMENTS, COORDINATOR_LEADER: False}
     found = druid_gate(cluster_inputs(None, sick), ["historicals"])
     assert found == DruidGate(before={"unavailableSegments": 3, "missingReplicas": 2, "supervisorsNotRunning": 0})
-    assert druid_gate(cluster_inputs(None, SILENT), ["historicals"]) == OPEN
+    assert druid_gate(cluster_inputs(None, SILENT), ["historicals"]) == DruidGate(before={})
+    assert druid_gate(cluster_inputs(None, UNKNOWN_NAME), ["historicals"]) == OPEN
 
 
 def test_a_missing_permission_is_a_warning() -> None:
@@ -187,6 +197,7 @@ AT_REST: list[tuple[dict[str, Any] | None, str, bool, dict[str, Any]]] = [
     (None, "brokers", True, {}),
     (AFTER_HISTORICALS, "historicals", False, {}),
     (AFTER_HISTORICALS, "brokers", False, {"druidHealthDeadlineSeconds": 0}),
+    (AFTER_HISTORICALS, "brokers", False, {"paused": True}),
 ]
 
 
@@ -202,7 +213,7 @@ def test_a_cluster_without_routers_is_not_asked() -> None:
 
 def test_only_what_its_groups_can_answer_is_asked() -> None:
     found = druid_gate(cluster_inputs(AFTER_HISTORICALS), ["brokers"], is_last=True)
-    assert found == AskDruid((COORDINATOR_LEADER, OVERLORD_LEADER, SEGMENTS, SUPERVISORS))
+    assert found == AskDruid((COORDINATOR_LEADER, OVERLORD_LEADER, SUPERVISORS, SEGMENTS))
     stopped = {key: {"stopped": True} for key in ("historicals", "middlemanagers")}
     assert druid_gate(cluster_inputs(AFTER_HISTORICALS, nodes=stopped), ["x"]) == AskDruid((COORDINATOR_LEADER,))
 

@@ -1,0 +1,144 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How a cluster's own Druid is asked: with its credentials, or why it is not asked at all."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_calls import ask_druid, write_to_druid
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import DruidRequest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import ReferenceKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import state
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import SERVERS, WORKERS
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import CachedApi, CacheMiss
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server
+
+CANARY = "hunter2-the-canary"
+# A port on which nothing listens.
+NOWHERE = "http://127.0.0.1:1"
+LOGIN = {"type": "basic-auth", "secretRef": {"name": "login"}}
+ROUTER = {"nodeType": "router", "replicas": 1, "druid.port": 8888, "services": [{"spec": {"ports": [{"port": 8888}]}}]}
+DISABLE = DruidRequest("disable worker m:8091", "/druid/indexer/v1/worker/m:8091/disable")
+
+
+class Secrets(KubernetesApi):
+    """An API server that has one Secret."""
+
+    def __init__(self, **keys: str) -> None:
+        super().__init__("https://192.0.2.1", None)  # type: ignore[arg-type]
+        self.keys = keys
+
+    def get(self, kind: str, namespace: str | None, name: str) -> Any:
+        assert (kind, namespace, name) == ("Secret", "ns", "login")
+        data = {key: base64.b64encode(value.encode()).decode() for key, value in self.keys.items()}
+        return {"kind": "Secret", "metadata": {"name": name, "namespace": namespace}, "data": data} if data else None
+
+
+def of(node: dict[str, Any] | None = None, ready: int = 1, **spec: Any) -> Inputs:
+    """The inputs of a cluster with one group, which has ready pods, and whose Services the resource owns."""
+    cluster = druid.cluster(node, **spec)
+    owner = {"apiVersion": "v1", "kind": "Druid", "name": cluster.name, "uid": cluster.uid, "controller": True}
+    found = inputs(cluster)
+    live = [stored(each) for each in found.desired.objects]
+    owned = [{**each, "metadata": {**each["metadata"], "ownerReferences": [owner]}} for each in live]
+    ready_ones = [{**each, "status": {"readyReplicas": ready}} for each in owned]
+    return inputs(cluster, Observed().with_objects(ready_ones))
+
+
+# (inputs, url of the task, whether the own host is refused, the Secret, cause, a part of the message)
+CAUSES: list[tuple[str, Inputs, str | None, bool, dict[str, str], str, str]] = [
+    ("no group of routers", of(), None, False, {}, state.NO_ROUTER, "no group with nodeType router"),
+    ("no ready router", of(ROUTER, 0), None, False, {}, state.NOT_READY, "No pod of the router is ready"),
+    ("a router", of(ROUTER), None, False, {}, state.NOT_CONNECTABLE, "cannot be resolved"),
+    ("an address", of(endpoint={"url": NOWHERE}), None, False, {}, state.UNREACHABLE, "got no response"),
+    ("an address of the task", of(ROUTER, 0), NOWHERE, True, {}, state.UNREACHABLE, "got no response"),
+    ("no Secret", of(auth=LOGIN), NOWHERE, False, {}, state.NOT_CONNECTABLE, "there is no Secret login"),
+    ("a Secret without a key", of(auth=LOGIN), NOWHERE, False, {"a": CANARY}, state.NOT_CONNECTABLE, "has no key"),
+]
+
+
+@pytest.mark.parametrize(
+    ("found", "url", "refuses", "secret", "cause", "text"), [row[1:] for row in CAUSES], ids=[row[0] for row in CAUSES]
+)
+def test_why_there_is_no_answer(
+    found: Inputs, url: str | None, refuses: bool, secret: dict[str, str], cause: str, text: str
+) -> None:
+    after = ask_druid(Secrets(**secret), found, (SERVERS, WORKERS), options(url, refuses))
+    assert after.druid is not None
+    for question in (SERVERS, WORKERS):
+        answer = after.druid.answer(question)
+        assert isinstance(answer, Unavailable)
+        assert (answer.cause, text in answer.message, CANARY in answer.message) == (cause, True, False)
+
+
+def options(url: str | None = None, refuse_own_host: bool = False) -> Options:
+    return Options(url=url, refuse_own_host=refuse_own_host, timeouts=Timeouts(2, 0))
+
+
+def test_the_own_host_gets_no_request(server: Server) -> None:
+    found = of(endpoint={"url": server.url})
+    answer = ask_druid(Secrets(), found, (SERVERS,), options(refuse_own_host=True)).druid
+    assert answer is not None
+    refused = answer.answer(SERVERS)
+    assert isinstance(refused, Unavailable)
+    assert (refused.cause, server.requests) == (state.NOT_CONNECTABLE, [])
+
+
+def test_the_credentials_of_the_secret_are_sent(server: Server) -> None:
+    server.responses = [Response(body=[])]
+    secret = {"OperatorUserName": "me", "OperatorPassword": CANARY}
+    found = ask_druid(Secrets(**secret), of(auth=LOGIN), (SERVERS,), options(server.url)).druid
+    assert found is not None
+    assert found.answer(SERVERS) == ()
+    login = base64.b64encode(f"me:{CANARY}".encode()).decode()
+    assert [each.headers["authorization"] for each in server.requests] == [[f"Basic {login}"]]
+
+
+def test_the_secret_is_known_to_the_masker() -> None:
+    secret = {"OperatorUserName": "me", "OperatorPassword": CANARY}
+    after = ask_druid(Secrets(**secret), of(auth=LOGIN), (SERVERS,), options(NOWHERE))
+    assert after.observed.references[ReferenceKey("Secret", "ns", "login")] is not None
+    again = ask_druid(Secrets(**secret), after, (WORKERS,), options(NOWHERE))
+    assert again.missing_answers(SERVERS, WORKERS) is None
+
+
+def test_a_write_that_fails_is_a_finding() -> None:
+    for found, reason in ((of(), reasons.ROUTER_NOT_FOUND), (of(auth=LOGIN), reasons.ROUTER_NOT_FOUND)):
+        assert written(found).reason == reason
+    assert written(of(endpoint={"url": NOWHERE})).reason == reasons.DRUID_UNREACHABLE
+
+
+def written(found: Inputs) -> Finding:
+    finding = write_to_druid(
+        Secrets(OperatorUserName="me", OperatorPassword=CANARY),
+        found.resource,
+        found.cluster,
+        found.live,
+        options(),
+        DISABLE,
+    )
+    assert finding is not None
+    return finding
+
+
+def test_nothing_is_written_on_a_cache_read() -> None:
+    found = of(endpoint={"url": NOWHERE})
+    api = CachedApi(Secrets(), Secrets)
+    with pytest.raises(CacheMiss):
+        write_to_druid(api, found.resource, found.cluster, found.live, options(), DISABLE)
