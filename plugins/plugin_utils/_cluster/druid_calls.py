@@ -24,6 +24,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
     ConnectionUnavailable,
     connect,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_change import ListChange
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_write import write_list
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
@@ -60,6 +62,8 @@ def write_to_druid(
         return found
     try:
         with connect(found, options.timeouts, options.meter) as client:
+            if isinstance(request.body, ListChange):
+                return write_list(client, request.path, request.body, request.title)
             return send(client, request.path, request.body, request.title, idempotent=request.is_idempotent)
     except ConnectionUnavailable as error:
         return error.finding

@@ -17,6 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import p
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission import Decommission
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
     from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 
@@ -80,7 +81,8 @@ class Restart(NamedTuple):
 class DruidRequest(NamedTuple):
     """A write in Druid: a POST. `title` is what it does, such as "disable worker 10.0.0.1:8091".
 
-    `is_idempotent`: it has the same effect if it is repeated. `reason` is that of its event.
+    `is_idempotent`: it has the same effect if it is repeated. `reason` is that of its event. A `body` that is a
+    ListChange is a change of the list at the path, which is read before the write and read back after it.
     """
 
     title: str
@@ -244,7 +246,8 @@ class Plan(plan.Plan[Step]):
     `warnings` are about the spec and the live state, `rollout_warnings` about the steps. `expanding` are the PVCs
     that the status reports. `awaited` is what the next group of a rollout waits for in Druid, and `druid_before` the
     state of Druid at the start of the rollout, if it was read now. `drain` is the progress of a drain, as the status
-    reports it; None if it was not decided.
+    reports it; None if it was not decided. `decommission` is what is decided about Historicals, None if nothing could be
+    decided.
     """
 
     in_druid: tuple[DruidChange, ...] = ()
@@ -254,6 +257,7 @@ class Plan(plan.Plan[Step]):
     awaited: str = ""
     druid_before: Mapping[str, int] | None = None
     drain: Mapping[str, Any] | None = None
+    decommission: Decommission | None = None
 
     @property
     def changes(self) -> bool:
@@ -288,7 +292,7 @@ class Plan(plan.Plan[Step]):
         waiting = {step.key for step in self.later}
         now = (step for step in self.steps if step.key not in waiting)
         whole = replace(self, steps=(*now, *self.later), later=())
-        return replace(super(Plan, whole).paused(pause), in_druid=(), drain=None)
+        return replace(super(Plan, whole).paused(pause), in_druid=(), drain=None, decommission=None)
 
     def following(self, earlier: Self) -> Self:
         """Return the plan of a later reconcile with the steps of the earlier one before its own."""

@@ -13,6 +13,7 @@ from functools import partial
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import dynamic_config
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.fewer_historicals import with_names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.sequence import DeletionSequence, finalize
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.gather import plan_for
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import observe
@@ -111,6 +112,8 @@ def _dynamic_config(api: KubernetesApi, done: Reconciled, options: Options, *, r
     if is_blocked or done.cluster.stopped:
         return done
     due = dynamic_config.due(done.cluster, done.observed)
+    if done.plan.decommission is not None:
+        due = with_names(due, done.plan.decommission.ours)
     findings, warnings = (*done.plan.findings, *due.findings), (*done.plan.warnings, *due.warnings)
     done = replace(done, plan=replace(done.plan, findings=findings, warnings=warnings))
     if not due.configs:

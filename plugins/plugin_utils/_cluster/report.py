@@ -13,6 +13,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_events import decommission_texts
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
@@ -76,6 +77,7 @@ def _status(done: Reconciled, plan: Plan, now: datetime, check_mode: bool, maske
         Pending(done.plan.pending_restarts, removals, done.plan.restarts, done.plan.awaited, done.plan.druid_before),
         plan.expanding,
         plan.drain,
+        None if plan.decommission is None else plan.decommission.record,
     )
 
 
@@ -125,6 +127,7 @@ def _events(done: Reconciled, completed: Completed[Plan], change: StatusChange) 
     if not is_terminating(done.resource):
         yield from events.new_warnings(change, completed.plan)
         yield from events.rollout_texts(change)
+        yield from decommission_texts(change, done.observed)
     if change.has_new_problems:
         yield from events.problem_texts(done.results, completed.plan.findings)
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import FIELD
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.orphan_status import next_deletion
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_settled
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -42,9 +43,11 @@ def requeue_after(document: Mapping[str, Any], now: datetime, has_changed: bool 
         return None
     is_moving = not is_settled(by_type.values())
     deletion = next_deletion(document, now)
+    waited = backoff_since(by_type["Ready"]["lastTransitionTime"], now)
     return min(
         (
-            *((backoff_since(by_type["Ready"]["lastTransitionTime"], now),) if is_moving else ()),
+            *((waited,) if is_moving else ()),
+            *((min(waited, MAX_SECONDS),) if document.get(FIELD) else ()),
             *((DRUID_SECONDS,) if (document.get("rollout") or {}).get("waitingFor") else ()),
             *(() if deletion is None else (min(int(deletion) + 1, MAX_SECONDS),)),
         ),

@@ -210,6 +210,12 @@ class Group:
         """The most pods that the group's autoscaler requests; 0 without one."""
         return int((self.node.get("hpAutoscaler") or {}).get("maxReplicas") or 0)
 
+    @property
+    def decommission_strategy(self) -> Mapping[str, Any] | None:
+        """How Historicals are decommissioned before their number decreases; None: they are not."""
+        found: Mapping[str, Any] | None = self.first_present("historicalDecommissionStrategy")
+        return found
+
     def within_limits(self, replicas: int) -> int:
         """Return the number of pods that is within the limits of the autoscaler, and closest to the number."""
         number = max(self.first_replicas, replicas)

@@ -12,6 +12,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import image
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import blocked_groups
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import GroupState, group_states
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import FIELD, Entry
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.orphan_status import orphaned_pvcs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ExpandingVolume
@@ -47,6 +48,13 @@ _SEPARATOR = " | "
 MAX_HIDDEN = 100
 # Not Ready, but requested by the user: there is nothing to wait for.
 _USER_REQUESTED = frozenset({reasons.STOPPED, reasons.CHANGES_PENDING})
+# Not Ready although all pods are: findings that are not a problem, the most important one first.
+_UNFINISHED = (
+    reasons.CHANGES_PENDING,
+    reasons.DRAINING,
+    reasons.EXPANDING_VOLUMES,
+    reasons.DECOMMISSIONING_HISTORICALS,
+)
 # Field of the Go operator's status -> the kind whose names it lists.
 _NAME_LISTS = {
     "statefulSets": "StatefulSet",
@@ -73,12 +81,15 @@ def status(
     pending: Pending = NOTHING_PENDING,
     expanding: Sequence[ExpandingVolume] = (),
     drain: Mapping[str, Any] | None = None,
+    decommissioned: Sequence[Entry] | None = None,
 ) -> dict[str, Any]:
     """Return the whole status: fields of others stay, ours are computed."""
     is_paused = any(finding.reason in PAUSES for finding in findings)
     states = group_states(cluster, observed, as_it_is=is_paused)
     as_they_are = group_states(cluster, observed, as_it_is=True)
     changing = _changing_groups(as_they_are, states, findings)
+    held = decommissioned_groups(findings)
+    changing = [key for key in changing if key not in held]
     rollout = current_rollout(cluster, observed, as_they_are, pending, previous, now)
     # A drain has its own limits.
     stall = None if drain else stalled(cluster, rollout, as_they_are, now)
@@ -105,12 +116,18 @@ def status(
         "hiddenWarnings": _hidden((*warnings, *rollout_warnings), conditions, bool(changing), previous),
         "orphanedPvcs": orphaned_pvcs(cluster, observed, is_paused),
         "expandingVolumes": [{name: text for name, text in each._asdict().items() if text} for each in expanding],
+        **({} if decommissioned is None else {FIELD: [entry.document for entry in decommissioned]}),
         **({} if normalized_in_druid is None else {"dynamicConfig": dict(normalized_in_druid) or None}),
         **({} if drain is None else {"middleManagerDrain": dict(drain) or None}),
         **_go_fields(observed, states, conditions, findings, previous),
     }
     foreign = {name: value for name, value in previous.items() if name not in ours}
     return {**foreign, **{name: value for name, value in ours.items() if value not in (None, "", [])}}
+
+
+def decommissioned_groups(findings: Iterable[Finding]) -> frozenset[str | None]:
+    """Return the groups whose pods stay until they have no segments."""
+    return frozenset(each.group for each in findings if each.reason == reasons.DECOMMISSIONING_HISTORICALS)
 
 
 def is_settled(conditions: Iterable[Mapping[str, Any]]) -> bool:
@@ -148,10 +165,11 @@ def _ready(
     deleting = first_finding(findings, reasons.DELETING)
     if deleting is not None:
         return condition("Ready", False, deleting.reason, deleting.message)
-    waiting = [state for state in states if not state.is_ready]
+    held = decommissioned_groups(findings)
+    waiting = [state for state in states if not state.is_ready and not (state.key in held and state.has_enough_pods)]
     if waiting:
         return condition("Ready", False, reasons.PODS_NOT_READY, _waiting_message(waiting))
-    unfinished = first_finding(findings, reasons.CHANGES_PENDING, reasons.DRAINING, reasons.EXPANDING_VOLUMES)
+    unfinished = next((found for reason in _UNFINISHED if (found := first_finding(findings, reason))), None)
     if unfinished is not None:
         return condition("Ready", False, unfinished.reason, unfinished.message)
     if pending.restarts or pending.removals:
@@ -186,9 +204,11 @@ def _progressing(
         return condition("Progressing", False, blocking.reason, message)
     if deleting is not None:
         return condition("Progressing", True, deleting.reason, deleting.message)
-    expanding = first_finding(findings, reasons.DRAINING, reasons.EXPANDING_VOLUMES)
-    if expanding is not None:
-        return condition("Progressing", True, expanding.reason, expanding.message)
+    under_way = first_finding(
+        findings, reasons.DRAINING, reasons.EXPANDING_VOLUMES, reasons.DECOMMISSIONING_HISTORICALS
+    )
+    if under_way is not None:
+        return condition("Progressing", True, under_way.reason, under_way.message)
     if awaited is not None:
         return condition("Progressing", False, awaited.reason, awaited.message)
     return condition("Progressing", False, reasons.UP_TO_DATE, "All pods are up to date.")

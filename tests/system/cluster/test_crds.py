@@ -180,6 +180,8 @@ def test_accepts_the_samples(control_plane: ControlPlane, namespace: str, druids
         {"volumeClaimTemplates": [claim(1), *[claim("1Gi", "a" * 64)] * 16]},
         {"services": [{"metadata": {"name": ""}}, {"metadata": {"name": "a-%s-b"}}, {"status": {"loadBalancer": {}}}]},
         {"middleManagerDrainStrategy": {"drainTimeout": "1h30m"}},
+        {"historicalDecommissionStrategy": {}},
+        {"nodes": {"brokers": {**BROKER, "historicalDecommissionStrategy": {"onTimeout": "Shrink"}}}},
         {"env": [{"name": "A"}, {"name": "A"}], "imagePullSecrets": [{"name": "a"}, {"name": "a"}]},
         {"additionalContainer": [{**container("ä" * 63), "ports": [{"containerPort": 1}]}]},
     ],
@@ -235,6 +237,7 @@ ERROR = re.compile(rf"(spec[^ :]*): ({KINDS})")
         spec(additionalContainer=[container("ä" * 64)]),
         spec(zookeeper={"type": "default", "spec": "text"}),
         spec(middleManagerDrainStrategy={"drainTimeout": "soon"}),
+        spec(historicalDecommissionStrategy={"decommissionTimeout": "soon", "onTimeout": "Delete"}),
     ],
 )
 def test_rejects_the_same_as_the_schema_library(druids: Druids, value: Any) -> None:

@@ -214,7 +214,7 @@ PURE = (
     ),
     *(
         f"plugins/plugin_utils/_druid_api/{name}.py"
-        for name in ("change", "error_findings", "normalization", "questions", "state", "timeouts")
+        for name in ("change", "error_findings", "list_change", "normalization", "questions", "state", "timeouts")
     ),
     *(
         f"plugins/plugin_utils/_ingestion/{name}.py"
@@ -236,6 +236,7 @@ IMPURE = (
     f"{DRUID_API}.ask",
     f"{DRUID_API}.connection",
     f"{DRUID_API}.dynamic_config",
+    f"{DRUID_API}.list_write",
     f"{DRUID_API}.objects",
     *(
         f"{COLLECTION}{KUBERNETES}_cluster.{name}"

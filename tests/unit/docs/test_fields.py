@@ -15,6 +15,9 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission_findings import (
+    strategy_warnings,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import limits
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.state import Limits
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.druid_health import (
@@ -107,6 +110,7 @@ def asked() -> dict[str, set[str]]:
     assert (pause_finding(cluster.annotations, cluster.spec), cluster_references(resource)) == (None, ())
     assert (specified(cluster), secrets_of(cluster)) == (SpecifiedConfigs(), ())
     assert deletes_claims(spec)
+    assert [*strategy_warnings(cluster)] == []
     assert deadline_seconds(cluster) == DEADLINE_SECONDS
     assert (failing_pods(inputs(cluster)), gate((), inputs(cluster))) == ((), Gated(()))
     assert limits(cluster) == Limits()

@@ -17,6 +17,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cla
     claims_without_labels,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.collisions import name_collisions
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission_findings import (
+    strategy_warnings,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission_steps import (
+    with_decommission,
+    with_held_replicas,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.deferred_removals import deferred_removals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft, Policy
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.groups import (
@@ -35,6 +42,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import drain_warnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import all_budgets, evictions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.failing_pods import failing_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.fewer_historicals import questions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_operator_conflict import (
     go_operator_conflict,
 )
@@ -126,6 +134,8 @@ READS: tuple[Callable[[Inputs], Need | None], ...] = (
     templates_of_workers,
     # Workers are drained before their pods are replaced or removed.
     workers_of_groups,
+    # Historicals must be empty before their number decreases.
+    questions,
 )
 # Each one judges the steps that those before it do not block. A finding blocks its group, or all groups.
 POLICIES: tuple[Policy, ...] = (
@@ -170,10 +180,12 @@ def decide(inputs: Inputs) -> Plan | Need:
     draft = _first_need(inputs) or _apply_policies(_candidates(inputs))
     if isinstance(draft, Need):
         return draft
-    plan = draft.plan()
+    drafted = draft.plan()
+    plan = drafted if isinstance(drafted, Need) else with_decommission(drafted, inputs)
     if isinstance(plan, Need):
         return plan
-    warnings = (*plan.warnings, *undersized_pvcs(inputs), *oversized_caches(inputs), *retained_services(inputs))
+    of_volumes = (*undersized_pvcs(inputs), *oversized_caches(inputs))
+    warnings = (*plan.warnings, *of_volumes, *retained_services(inputs), *strategy_warnings(inputs.cluster))
     expanding = expanding_volumes(inputs)
     findings = (*plan.findings, *infeasible_expansions(inputs), *expansion_finding(expanding))
     plan = replace(plan, steps=(*kept, *plan.steps), findings=findings, warnings=warnings, expanding=expanding)
@@ -202,7 +214,7 @@ def _first_need(inputs: Inputs) -> Need | None:
 def _candidates(inputs: Inputs) -> Draft:
     """Return a step for each object that is missing, differs or is not desired any more."""
     found = drains(inputs)
-    desired = with_drains(with_deferred_sizes(inputs), found)
+    desired = with_drains(with_held_replicas(with_deferred_sizes(inputs), inputs), found)
     changed = confirmed(changed_objects(inputs.cluster, desired, inputs.live), inputs.verdicts)
     changed = tuple(with_kept_pods(changed, found))
     # PVCs are patched before their StatefulSet is recreated.

@@ -70,6 +70,11 @@ class GroupState:
         return self.is_settled and self.ready >= self.desired
 
     @property
+    def has_enough_pods(self) -> bool:
+        """True if the desired number of pods is ready, and there may be more."""
+        return self.is_observed and self.is_updated and self.ready >= self.desired
+
+    @property
     def is_complete(self) -> bool:
         """True if the pods of another group may restart."""
         return self.is_ready and self.is_available

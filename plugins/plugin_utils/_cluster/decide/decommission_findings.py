@@ -1,0 +1,148 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the status reports about a decommissioning of Historicals, and where a strategy has no effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission import (
+    Decommission,
+    TooSmall,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.fewer_historicals import (
+    HISTORICAL,
+    LIST,
+    unavailable,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import state
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+
+_FIELD = "historicalDecommissionStrategy"
+_REASONS = {
+    state.NO_ROUTER: reasons.ROUTER_NOT_FOUND,
+    state.UNAUTHORIZED: reasons.UNAUTHORIZED,
+    state.NOT_READY: reasons.WAITING_FOR_DRUID,
+}
+_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
+
+
+def decommission_findings(decided: Decommission, inputs: Inputs) -> tuple[Finding, ...]:
+    """Return what is under way or wrong. It blocks nothing else of the group."""
+    return (*_unanswered(decided, inputs), *_of_groups(decided, inputs), *_of_names(decided))
+
+
+def _unanswered(decided: Decommission, inputs: Inputs) -> Iterator[Finding]:
+    missing = unavailable(inputs)
+    if missing is None:
+        return
+    pods = sorted(decided.staying)
+    names = sorted({entry.server for entry in decided.record if entry.server and entry.is_ours})
+    effects = (
+        f"{_listed(pods, 'stays', 'stay')} until Druid answers." if pods else "",
+        f"{_listed(names, 'is', 'are')} still in {LIST}." if names and not pods else "",
+    )
+    reason = _REASONS.get(missing.cause, reasons.DRUID_UNREACHABLE)
+    group = next((entry.group for entry in decided.record), None)
+    message = " ".join(filter(None, (*effects, missing.message)))
+    yield Finding(reason, message, group, is_problem=reason != reasons.WAITING_FOR_DRUID)
+
+
+def _listed(names: Iterable[str], one: str, several: str) -> str:
+    found = [*names]
+    return f"{join_limited(found)} {one if len(found) == 1 else several}"
+
+
+def _of_groups(decided: Decommission, inputs: Inputs) -> Iterator[Finding]:
+    for key, number in decided.replicas.items():
+        entries = [each for each in decided.record if each.group == key and each.pod in decided.staying]
+        if not entries:
+            continue
+        if key in decided.too_small:
+            yield Finding(reasons.TIER_TOO_SMALL, _too_small(key, decided.too_small[key]), key)
+        elif key in decided.late:
+            yield Finding(reasons.DECOMMISSION_TIMED_OUT, _late(key, decided.late[key], entries), key)
+        pods = join_limited(_progress(entry) for entry in _by_pod(entries))
+        message = f"Group {key} keeps {number} pods until Druid has moved the segments of those that stop: {pods}."
+        if decided.unknown:
+            message += f" Druid does not know {join_limited(decided.unknown)}, which it has to first."
+        yield Finding(reasons.DECOMMISSIONING_HISTORICALS, message, key, is_problem=False)
+
+
+def _of_names(decided: Decommission) -> Iterator[Finding]:
+    """Yield the finding about names whose pods have stopped, or stay after all."""
+    left = sorted({e.server for e in decided.record if e.server and e.is_ours and e.pod not in decided.staying})
+    if left and not decided.staying:
+        until = "its pod is" if len(left) == 1 else "their pods are"
+        message = f"{_listed(left, 'is', 'are')} removed from {LIST} when {until} deleted."
+        group = next(entry.group for entry in decided.record if entry.server == left[0])
+        yield Finding(reasons.DECOMMISSIONING_HISTORICALS, message, group, is_problem=False)
+
+
+def _by_pod(entries: Iterable[Entry]) -> Iterable[Entry]:
+    return {entry.pod: entry for entry in reversed([*entries])}.values()
+
+
+def _progress(entry: Entry) -> str:
+    if entry.empty_since:
+        return f"{entry.pod} (no segments since {entry.empty_since})"
+    size = f"{size_text(entry.bytes)} left" if entry.bytes is not None else "not known to Druid"
+    return f"{entry.pod} ({size}, since {entry.started_at})"
+
+
+def size_text(size: int) -> str:
+    """Return a number of bytes with a unit."""
+    number, position = float(size), 0
+    while number >= 1024 and position < len(_UNITS) - 1:
+        number, position = number / 1024, position + 1
+    digits = 1 if position and number < 100 else 0
+    return f"{number:.{digits}f} {_UNITS[position]}"
+
+
+def _too_small(key: str, tier: TooSmall) -> str:
+    return (
+        f"Group {key}: no pod stops, because the segments of tier {tier.tier} have {size_text(tier.used)}, and the "
+        f"Historicals that remain in it have room for {size_text(tier.capacity)}. Specify more replicas, more room "
+        "(druid.segmentCache.locations), or fewer replicas of segments in the load rules."
+    )
+
+
+def _late(key: str, pods: Iterable[str], entries: Iterable[Entry]) -> str:
+    late = {*pods}
+    own = (entry for entry in _by_pod(entries) if entry.pod in late)
+    return (
+        f"Group {key}: Druid has not moved all segments in the time of {_FIELD}.decommissionTimeout, so these pods "
+        f"stay: {join_limited(map(_progress, own))}. Druid cannot move a segment that every other Historical of the "
+        "tier has already: specify fewer replicas in the load rules, onTimeout: Shrink, or more pods of the group."
+    )
+
+
+def strategy_warnings(cluster: Cluster) -> Iterator[str]:
+    """Yield a warning for each group whose strategy has no effect."""
+    for group in cluster.groups:
+        reason = _without_effect(group)
+        if reason is not None:
+            yield f"spec.nodes[{group.key}]: {_FIELD} has no effect: {reason}"
+
+
+def _without_effect(group: Group) -> str | None:
+    if group.node.get(_FIELD) is not None and group.node_type != HISTORICAL:
+        return f"nodeType is {group.node_type}. Remove it"
+    if group.decommission_strategy is None or group.node_type != HISTORICAL:
+        return None
+    if group.is_deployment:
+        return "the pods of a Deployment stop in no order. Its pods are not decommissioned; use a StatefulSet"
+    if group.autoscaled:
+        return "an autoscaler sets the number of pods. They are not decommissioned"
+    if group.keeps_replicas:
+        return "replicas is not set. Pods that another client stops are not decommissioned"
+    if group.cluster.uid is None:
+        return "a cluster without a resource has no status to record names in. Its pods are not decommissioned"
+    return None

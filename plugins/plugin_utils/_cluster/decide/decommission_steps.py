@@ -1,0 +1,117 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a decommissioning of Historicals writes: replicas that are held, and names in Druid's list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission import Decommission
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission_findings import (
+    decommission_findings,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.fewer_historicals import (
+    LIST,
+    decommission_of,
+    live_replicas,
+    record_of,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.older_claims import exists_since
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import is_current
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import recorded
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import GetResource, Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import DruidRequest, Plan, Step, druid_step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_change import ListChange, entries_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import COORDINATOR_CONFIG
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+
+
+def with_held_replicas(desired: Desired, inputs: Inputs) -> Desired:
+    """Return the desired objects, in which a StatefulSet keeps the pods that must not stop yet."""
+    held = decommission_of(inputs).replicas
+    if not held:
+        return desired
+    groups = {key: tuple(_held(each, held.get(key)) for each in manifests) for key, manifests in desired.groups.items()}
+    verbatim = {key: _held(manifest, held.get(key)) for key, manifest in desired.verbatim.items()}
+    return replace(desired, groups=groups, verbatim=verbatim)
+
+
+def _held(manifest: Manifest, number: int | None) -> Manifest:
+    if number is None or manifest["kind"] != "StatefulSet":
+        return manifest
+    return {**manifest, "spec": {**manifest["spec"], "replicas": number}}
+
+
+def with_decommission(plan: Plan, inputs: Inputs) -> Plan | GetResource:
+    """Return the plan with the names in Druid, what comes later, and findings; or the need for the latest resource."""
+    decided = decommission_of(inputs)
+    if not decided.record and not record_of(inputs):
+        return plan
+    is_written = bool(decided.added) and not inputs.check_mode
+    if is_written and not inputs.latest:
+        return GetResource()
+    if is_written and not _is_recorded(decided, inputs):
+        # A later reconcile, of the later version, decides.
+        decided = replace(decided, added=frozenset())
+    # A blocker of the whole cluster blocks this, too.
+    is_blocked = any(finding.is_problem and finding.group is None for finding in plan.findings)
+    since = exists_since(inputs)
+    later = with_effects([*_later(decided, inputs)], inputs.live_and_all_claims, inputs.cluster, since)
+    return replace(
+        plan,
+        steps=(*plan.steps, *(() if is_blocked else _in_druid(decided, inputs))),
+        findings=(*plan.findings, *decommission_findings(decided, inputs)),
+        later=(*plan.later, *later),
+        decommission=decided,
+    )
+
+
+def _is_recorded(decided: Decommission, inputs: Inputs) -> bool:
+    """True if the resource is the latest one, with the names in its status."""
+    [latest] = inputs.latest
+    names = {entry.server for entry in recorded((latest or {}).get("status") or {})}
+    return is_current(inputs.resource, latest) and decided.added <= names
+
+
+def _later(decided: Decommission, inputs: Inputs) -> Iterator[Step]:
+    """Yield the change of each StatefulSet that has to have fewer replicas later."""
+    for group in inputs.cluster.groups:
+        live = inputs.live.workload(group)
+        if live is None or decided.replicas.get(group.key, group.replicas) <= group.replicas:
+            continue
+        if live_replicas(group, inputs) > group.replicas:
+            after = {**live, "spec": {**live["spec"], "replicas": group.replicas}}
+            yield Step("update", after, group.key, live, after)
+
+
+def _in_druid(decided: Decommission, inputs: Inputs) -> Iterator[Step]:
+    """Yield the change of Druid's list. In check mode, the record counts as stored."""
+    change = ListChange(LIST, decided.due if inputs.check_mode else decided.added, decided.removed)
+    config = (inputs.druid or DruidState()).answers.get(COORDINATOR_CONFIG)
+    if isinstance(config, Mapping) and (change.added or change.removed):
+        listed = entries_of(config, LIST)
+        before, after = {LIST: sorted(listed)}, {LIST: change.applied(listed)}
+        request = DruidRequest(_title(change), COORDINATOR_CONFIG.path, change)
+        what = ObjectKey("dynamic configuration", "coordinator")
+        yield druid_step(request, _group(decided, change, inputs), what, before, after)
+
+
+def _title(change: ListChange) -> str:
+    verbs = (("add", "to", change.added), ("remove", "from", change.removed))
+    texts = (f"{verb} {', '.join(sorted(names))} {where} {LIST}" for verb, where, names in verbs if names)
+    return " and ".join(texts)
+
+
+def _group(decided: Decommission, change: ListChange, inputs: Inputs) -> Group:
+    """Return the group of the first name, which may not be in the spec any more."""
+    changed = change.added | change.removed
+    key = next(entry.group for entry in decided.record if entry.server in changed)
+    return next((each for each in inputs.cluster.groups if each.key == key), Group(key, {}, inputs.cluster))

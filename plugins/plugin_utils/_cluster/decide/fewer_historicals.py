@@ -1,0 +1,211 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Groups of Historicals that get fewer replicas: what their decommissioning is decided on, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import dynamic_config
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission import (
+    Decommission,
+    InDruid,
+    LeavingPod,
+    ShrinkingGroup,
+    Situation,
+    decommission,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dynamic_config import SpecifiedConfigs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.historical_servers import (
+    HistoricalServer,
+    historical_servers,
+    server_of,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry, recorded
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import AskDruid, Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
+    first_ordinal,
+    ordinal_of,
+    replicas,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_change import entries_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
+    COORDINATOR_CONFIG,
+    LOAD_QUEUES,
+    LOAD_STATUS,
+    SERVERS,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.duration import seconds_of
+
+HISTORICAL = "historical"
+LIST = "decommissioningNodes"
+SHRINK = "Shrink"
+_NEEDED = (SERVERS, LOAD_QUEUES, COORDINATOR_CONFIG)
+
+
+def questions(inputs: Inputs) -> AskDruid | None:
+    """Return the need for Druid's answers, if a group of Historicals shrinks, or a name is in the record."""
+    if not (any(entry.server for entry in record_of(inputs)) or any(shrinking(inputs))):
+        return None
+    return inputs.missing_answers(*_NEEDED, LOAD_STATUS)
+
+
+def decommission_of(inputs: Inputs) -> Decommission:
+    """Return the decision about the Historicals; the answers of Druid are in the inputs, if they are needed."""
+    record = record_of(inputs)
+    if not record and not any(shrinking(inputs)):
+        return Decommission()
+    return decommission(situation(inputs))
+
+
+def unavailable(inputs: Inputs) -> Unavailable | None:
+    """Return why an answer is missing, None if all are there, or were not needed."""
+    if questions(replace(inputs, druid=None)) is None:
+        return None
+    answers = ((inputs.druid or DruidState()).answers.get(each) for each in _NEEDED)
+    return next((each for each in answers if isinstance(each, Unavailable)), None)
+
+
+def with_names(due: SpecifiedConfigs, ours: frozenset[str]) -> SpecifiedConfigs:
+    """Return the specified configurations with our names in the list of the Coordinator's, if it is specified."""
+    config = due.configs.get(dynamic_config.COORDINATOR) or {}
+    if LIST not in config or not ours:
+        return due
+    both = {**config, LIST: sorted({*entries_of(config, LIST), *ours})}
+    return replace(due, configs={**due.configs, dynamic_config.COORDINATOR: both})
+
+
+def record_of(inputs: Inputs) -> tuple[Entry, ...]:
+    """Return the stored record."""
+    return recorded(inputs.resource.get("status") or {})
+
+
+def shrinking(inputs: Inputs) -> Iterator[Group]:
+    """Yield the groups that have more pods than specified, and whose pods are decommissioned.
+
+    If all Historicals stop, there is nothing to move segments to.
+    """
+    groups = [group for group in inputs.cluster.groups if group.node_type == HISTORICAL]
+    if inputs.cluster.uid is None or not any(_runs(group) for group in groups):
+        return
+    for group in groups:
+        if is_decommissioned(group) and live_replicas(group, inputs) > group.replicas:
+            yield group
+
+
+def is_decommissioned(group: Group) -> bool:
+    """True if the pods of the group are decommissioned before their number decreases."""
+    is_fixed = not (group.is_deployment or group.stopped or group.keeps_replicas)
+    return group.node_type == HISTORICAL and is_fixed and group.decommission_strategy is not None
+
+
+def _runs(group: Group) -> bool:
+    return not group.stopped and (group.keeps_replicas or group.replicas > 0)
+
+
+def live_replicas(group: Group, inputs: Inputs) -> int:
+    """Return the number of pods that the StatefulSet has, or those that its next one would adopt."""
+    workload = inputs.live.workload(group)
+    return inputs.live.orphaned_replicas(group.unique_name) if workload is None else replicas(workload)
+
+
+def situation(inputs: Inputs) -> Situation:
+    """Return what the decision is based on."""
+    servers = _servers(inputs)
+    groups = tuple(_shrinking_group(group, inputs, servers or ()) for group in shrinking(inputs))
+    record = record_of(inputs)
+    existing = frozenset(entry.pod for entry in record if _is_stopping(entry, inputs))
+    leaving = frozenset(pod.name for group in groups for pod in group.pods)
+    druid = None if servers is None else _in_druid(inputs, servers, leaving | existing)
+    return Situation(groups, existing | leaving, record, druid, inputs.now)
+
+
+def _answer(inputs: Inputs, question: Any) -> Any:
+    """Return the answer, None if there is none."""
+    found = (inputs.druid or DruidState()).answers.get(question)
+    return None if isinstance(found, Unavailable) else found
+
+
+def _servers(inputs: Inputs) -> tuple[HistoricalServer, ...] | None:
+    found = [_answer(inputs, question) for question in _NEEDED]
+    return None if any(each is None for each in found) else historical_servers(found[0], found[1])
+
+
+def _in_druid(inputs: Inputs, servers: tuple[HistoricalServer, ...], stopping: frozenset[str]) -> InDruid:
+    config, status = _answer(inputs, COORDINATOR_CONFIG), _answer(inputs, LOAD_STATUS)
+    return InDruid(
+        servers,
+        frozenset(entries_of(config, LIST)),
+        _specified(inputs),
+        tuple(name for name in _unknown(inputs, servers) if name not in stopping),
+        sum(status.values()) if status else None,
+    )
+
+
+def _specified(inputs: Inputs) -> frozenset[str]:
+    configs = dynamic_config.specified(inputs.cluster).configs
+    return frozenset(entries_of(configs.get(dynamic_config.COORDINATOR) or {}, LIST))
+
+
+def _unknown(inputs: Inputs, servers: tuple[HistoricalServer, ...]) -> Iterator[str]:
+    """Yield the names of the pods that are ready, but that Druid does not know."""
+    for group in inputs.cluster.groups:
+        if group.node_type == HISTORICAL:
+            pods = (pod for pod in inputs.live.pods_of(group) if _is_ready(pod))
+            yield from (_name(pod) for pod in pods if server_of(pod, group, servers) is None)
+
+
+def _shrinking_group(group: Group, inputs: Inputs, servers: tuple[HistoricalServer, ...]) -> ShrinkingGroup:
+    strategy: Mapping[str, Any] = group.decommission_strategy or {}
+    pods = {ordinal_of(pod, group.unique_name): pod for pod in inputs.live.pods_of(group)}
+    first = _first(group, inputs)
+    leaving = range(first + group.replicas, first + live_replicas(group, inputs))
+    return ShrinkingGroup(
+        group.key,
+        group.replicas,
+        tuple(_leaving_pod(ordinal, group, pods.get(ordinal), servers) for ordinal in leaving),
+        seconds_of(str(strategy.get("decommissionTimeout") or "1h")),
+        strategy.get("onTimeout") == SHRINK,
+        first,
+    )
+
+
+def _leaving_pod(ordinal: int, group: Group, pod: Manifest | None, servers: tuple[HistoricalServer, ...]) -> LeavingPod:
+    name = f"{group.unique_name}-{ordinal}"
+    if pod is None:
+        return LeavingPod(name, ordinal, is_ready=False)
+    return LeavingPod(name, ordinal, _is_ready(pod), server_of(pod, group, servers))
+
+
+def _is_stopping(entry: Entry, inputs: Inputs) -> bool:
+    """True if the pod exists, and is one that the spec does not have any more."""
+    if ObjectKey("Pod", entry.pod) not in inputs.live.objects:
+        return False
+    group = next((each for each in inputs.cluster.groups if each.key == entry.group), None)
+    if group is None or group.is_deployment:
+        return True
+    ordinal = ordinal_of({"metadata": {"name": entry.pod}}, group.unique_name)
+    kept = live_replicas(group, inputs) if group.keeps_replicas else group.replicas
+    return ordinal is None or ordinal >= _first(group, inputs) + kept
+
+
+def _first(group: Group, inputs: Inputs) -> int:
+    workload = inputs.live.workload(group)
+    return first_ordinal(workload) if workload else 0
+
+
+def _is_ready(pod: Manifest) -> bool:
+    return not is_terminating(pod) and is_ready((pod.get("status") or {}).get("conditions") or ())
+
+
+def _name(pod: Manifest) -> str:
+    return str(pod["metadata"]["name"])

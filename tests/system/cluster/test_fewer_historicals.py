@@ -1,0 +1,166 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Historicals are decommissioned before they stop: simulated pods, and a stand-in for the Coordinator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan_output import lines
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
+from ansible_collections.druidops.druid.tests.system.support.in_process import cluster_request, connection, run
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    Manifest,
+    NamespaceClient,
+    condition,
+)
+from ansible_collections.druidops.druid.tests.system.support.small_cluster import resource
+from ansible_collections.druidops.druid.tests.system.support.stand_in_coordinator import (
+    StandInCoordinator,
+    stand_in_coordinator,
+)
+from testbed.control_plane import ControlPlane
+from testbed.pytest_plugin import new_namespace
+
+NAME, WORKLOAD = "fewer", "druid-fewer-historicals"
+OTHER = "192.0.2.9:8083"
+# A port on which nothing listens.
+NOWHERE = "http://127.0.0.1:1"
+
+
+@dataclass(frozen=True)
+class Fewer:
+    """A cluster whose Historicals have segments."""
+
+    live: NamespaceClient
+    druid: StandInCoordinator
+
+    def reconcile(self, check_mode: bool = False, url: str = "") -> Outcome[Plan]:
+        """Reconcile as a task without `wait` does; nothing is left of it but what it has written."""
+        options = Options(check_mode, url=url or self.druid.url, timeouts=Timeouts(read_timeout=10, retry_timeout=0))
+        request = cluster_request(NAME, self.live.namespace, options=options)
+        return run(connection(self.live), request, lambda _text: None, Clock())
+
+    @property
+    def stored(self) -> Manifest:
+        return self.live.get("Druid", NAME)
+
+    @property
+    def record(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.stored["status"].get("historicalDecommission", [])
+        return found
+
+    @property
+    def replicas(self) -> int:
+        return int(self.live.get("StatefulSet", WORKLOAD)["spec"]["replicas"])
+
+    def specify(self, replicas: int, **spec: Any) -> None:
+        self.live.merge("Druid", NAME, {"spec": {"nodes": {"historicals": {"replicas": replicas}}, **spec}})
+
+    def server(self, ordinal: int) -> str:
+        """The name of a pod in Druid."""
+        return f"{self.live.get('Pod', f'{WORKLOAD}-{ordinal}')['status']['podIP']}:8083"
+
+    def until_ready(self) -> None:
+        eventually(lambda: (report := self.reconcile().report) is not None and report.is_ready)
+
+
+@pytest.fixture
+def fewer(control_plane: ControlPlane) -> Iterator[Fewer]:
+    node = {"druid.port": 8083, "nodeConfigMountPath": "/opt/druid/conf", "runtime.properties": "a=b", "replicas": 2}
+    nodes = {"historicals": {**node, "nodeType": "historical"}}
+    spec = {"image": "a:1", "common.runtime.properties": "a=b", "nodes": nodes, "historicalDecommissionStrategy": {}}
+    with new_namespace(control_plane) as namespace, stand_in_coordinator() as druid:
+        found = Fewer(NamespaceClient(control_plane, namespace), druid)
+        found.live.create(resource(NAME, spec))
+        found.until_ready()
+        druid.sizes = {found.server(ordinal): 100 for ordinal in range(2)}
+        druid.listed = [OTHER]
+        druid.requests.clear()
+        yield found
+
+
+def test_the_last_pod_stops_when_it_is_empty(fewer: Fewer) -> None:
+    last = fewer.server(1)
+    fewer.reconcile()
+    assert fewer.druid.requests == []
+    fewer.specify(1)
+    assert lines(fewer.reconcile(check_mode=True).plan) == [
+        f"add {last} to decommissioningNodes in Druid",
+        f"later: update StatefulSet {WORKLOAD}",
+        f"stop 1 pod of StatefulSet {WORKLOAD}",
+    ]
+    # The record first.
+    assert not fewer.reconcile().changed
+    assert [(each["pod"], each["server"], each["bytes"]) for each in fewer.record] == [(f"{WORKLOAD}-1", last, 100)]
+    assert fewer.druid.listed == [OTHER]
+    assert fewer.reconcile().changed
+    assert fewer.druid.listed == sorted([OTHER, last])
+    assert not fewer.reconcile().changed
+    assert (fewer.replicas, condition(fewer.stored, "Ready")["reason"]) == (2, "DecommissioningHistoricals")
+    fewer.druid.move_segments()
+    fewer.reconcile()
+    assert (fewer.replicas, fewer.record[0]["bytes"], "emptySince" in fewer.record[0]) == (2, 0, True)
+    eventually(lambda: fewer.reconcile() and fewer.replicas == 1)
+    del fewer.druid.sizes[last]
+    fewer.until_ready()
+    assert (fewer.druid.listed, fewer.record) == ([OTHER], [])
+    fewer.druid.requests.clear()
+    assert not fewer.reconcile().changed
+    assert fewer.druid.requests == []
+    reasons = {each["reason"] for each in fewer.live.list("Event")}
+    assert reasons >= {"HistoricalDecommissioning", "HistoricalDecommissioned"}
+
+
+def test_a_change_that_is_taken_back_while_druid_does_not_respond(fewer: Fewer) -> None:
+    fewer.specify(1)
+    fewer.reconcile()
+    fewer.reconcile()
+    assert len(fewer.druid.listed) == 2
+    assert fewer.reconcile(url=NOWHERE).problems[0].reason == "DruidUnreachable"
+    assert (fewer.replicas, condition(fewer.stored, "Degraded")["reason"]) == (2, "DruidUnreachable")
+    fewer.specify(2)
+    fewer.reconcile(url=NOWHERE)
+    assert "is still in decommissioningNodes" in condition(fewer.stored, "Ready")["message"]
+    fewer.reconcile()
+    assert fewer.druid.listed == [OTHER]
+    fewer.until_ready()
+    assert (fewer.record, fewer.replicas) == ([], 2)
+
+
+def test_too_little_room(fewer: Fewer) -> None:
+    fewer.druid.room = 150
+    fewer.specify(1)
+    assert fewer.reconcile().problems[0].reason == "TierTooSmall"
+    assert not fewer.reconcile().changed
+    assert (fewer.replicas, fewer.druid.listed) == (2, [OTHER])
+
+
+def test_a_specified_list_is_not_written_in_each_reconcile(fewer: Fewer) -> None:
+    last, specified = fewer.server(1), "192.0.2.1:8083"
+    fewer.specify(1, dynamicConfig={"coordinator": {"decommissioningNodes": [specified]}})
+    fewer.reconcile()
+    fewer.reconcile()
+    assert sorted(fewer.druid.listed) == sorted([specified, last])
+    assert not fewer.reconcile().changed
+    fewer.specify(2)
+    fewer.reconcile()
+    assert fewer.druid.listed == [specified]
+    fewer.until_ready()
+    assert not fewer.reconcile().changed
+
+
+def test_without_the_strategy_the_pods_stop_at_once(fewer: Fewer) -> None:
+    fewer.specify(1, historicalDecommissionStrategy=None)
+    fewer.reconcile()
+    assert (fewer.replicas, fewer.druid.requests) == (1, [])

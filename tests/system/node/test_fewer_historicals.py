@@ -1,0 +1,182 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One of two Historicals in real pods is decommissioned: its segments are moved, and no query notices."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.tests.system.support import real_cluster
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
+from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible, Run
+from testbed.api import Api, ApiError
+from testbed.control_plane import ControlPlane
+from testbed.pytest_plugin import new_namespace
+
+pytestmark = pytest.mark.xdist_group("node")
+
+DAYS = 12
+QUERY = {"query": "SELECT COUNT(*) AS visits FROM visits"}
+OTHER = "192.0.2.9:8083"
+CONFIG = "/druid/coordinator/v1/config"
+WORKLOAD = f"druid-{real_cluster.NAME}-historicals"
+
+
+def resource() -> dict[str, Any]:
+    """Two Historicals, which are decommissioned before their number decreases."""
+    cluster = real_cluster.resource()
+    cluster["spec"]["nodes"]["historicals"]["replicas"] = 2
+    cluster["spec"]["historicalDecommissionStrategy"] = {"decommissionTimeout": "10m"}
+    return cluster
+
+
+def batch() -> dict[str, Any]:
+    """A task that ingests a row, and makes a segment, for each day."""
+    rows = [{"time": f"2026-01-{day:02}T00:00:00Z", "page": "start"} for day in range(1, DAYS + 1)]
+    return {
+        "type": "index_parallel",
+        "spec": {
+            "dataSchema": {
+                "dataSource": "visits",
+                "timestampSpec": {"column": "time", "format": "iso"},
+                "dimensionsSpec": {"dimensions": ["page"]},
+                "granularitySpec": {"segmentGranularity": "day", "rollup": False},
+            },
+            "ioConfig": {
+                "type": "index_parallel",
+                "inputSource": {"type": "inline", "data": "\n".join(map(json.dumps, rows))},
+                "inputFormat": {"type": "json"},
+            },
+        },
+    }
+
+
+def router(live: NamespaceClient) -> str:
+    """The address of the router's pod: the name of its Service is known inside of Kubernetes only."""
+    (pod,) = (pod for pod in live.list("Pod") if "routers" in pod["metadata"]["name"])
+    return f"http://{pod['status']['podIP']}:8888"
+
+
+def sizes(druid: Api) -> dict[str, int]:
+    """The bytes that each Historical has."""
+    servers = druid.request("GET", "/druid/coordinator/v1/servers?simple")
+    return {each["host"]: each["currSize"] for each in servers if each["type"] == "historical"}
+
+
+def listed(druid: Api) -> list[str]:
+    """The Historicals that Druid decommissions."""
+    names: list[str] = druid.request("GET", CONFIG)["decommissioningNodes"]
+    return sorted(names)
+
+
+def count(druid: Api) -> str:
+    """The answer to the query, or its error."""
+    try:
+        return str(druid.request("POST", "/druid/v2/sql", QUERY))
+    except (ApiError, OSError) as error:
+        return str(error)
+
+
+@contextmanager
+def queried(druid: Api) -> Iterator[Counter[str]]:
+    """Send the query all the time; count the answers."""
+    answers: Counter[str] = Counter()
+    is_over = threading.Event()
+
+    def query() -> None:
+        while not is_over.wait(0.05):
+            answers[count(druid)] += 1
+
+    client = threading.Thread(target=query, daemon=True)
+    client.start()
+    try:
+        yield answers
+    finally:
+        is_over.set()
+        client.join()
+
+
+def ingest(druid: Api) -> None:
+    """Create the segments, each of which one Historical has."""
+    rule = {"type": "loadForever", "tieredReplicants": {"_default_tier": 1}}
+    druid.request("POST", "/druid/coordinator/v1/rules/_default", [rule])
+    task = druid.request("POST", "/druid/indexer/v1/task", batch())["task"]
+    path = f"/druid/indexer/v1/task/{task}/status"
+    eventually(lambda: druid.request("GET", path)["status"]["statusCode"] == "SUCCESS")
+    eventually(lambda: count(druid) == str([{"visits": DAYS}]) and all(sizes(druid).values()))
+
+
+@campaign("the decisions about the same histories, and their requests to a server that answers as Druid does")
+def test_moves_the_segments_before_the_pod_stops(
+    control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with new_namespace(control_plane) as namespace:
+        live = NamespaceClient(control_plane, namespace)
+        for manifest in real_cluster.services():
+            live.create(manifest)
+        ansible = Ansible(CORES["2.19"], control_plane, namespace, tmp_path_factory.mktemp("playbooks"))
+        ansible.cluster(resource=resource(), wait=True, wait_sleep=1, wait_timeout=600)
+        address = router(live)
+        druid = Api(address)
+        ingest(druid)
+        druid.request("POST", CONFIG, {"decommissioningNodes": [OTHER]})
+        before = sizes(druid)
+        with queried(druid) as answers:
+            scale_down(live, partial(ansible.cluster, real_cluster.NAME, url=address), druid)
+        assert answers.keys() == {str([{"visits": DAYS}])}
+        assert answers.total() > 100
+        print(answers)
+        (size,) = sizes(druid).values()
+        assert size == sum(before.values())
+        ansible.cluster(real_cluster.NAME, state="absent", wait=True, wait_sleep=1)
+
+
+def specify(live: NamespaceClient, replicas: int) -> None:
+    """Change the number of Historicals."""
+    live.merge("Druid", real_cluster.NAME, {"spec": {"nodes": {"historicals": {"replicas": replicas}}}})
+
+
+def scale_down(live: NamespaceClient, reconciled: Callable[..., Run], druid: Api) -> None:
+    """From two Historicals to one, by runs that know nothing of each other, and one that waits."""
+    specify(live, 1)
+    planned = reconciled("--check", "--diff")
+    assert "to decommissioningNodes in Druid" in planned.output
+    assert f"later: update StatefulSet {WORKLOAD}" in planned.output
+    assert listed(druid) == [OTHER]
+
+    # The record first, then Druid.
+    reconciled()
+    (entry,) = live.get("Druid", real_cluster.NAME)["status"]["historicalDecommission"]
+    assert (entry["pod"], listed(druid)) == (f"{WORKLOAD}-1", [OTHER])
+    reconciled()
+    assert listed(druid) == sorted([OTHER, entry["server"]])
+    assert live.get("StatefulSet", WORKLOAD)["spec"]["replicas"] == 2
+
+    # The change is taken back, and then repeated.
+    specify(live, 2)
+    reconciled()
+    assert listed(druid) == [OTHER]
+    specify(live, 1)
+
+    waited = reconciled(wait=True, wait_sleep=1, wait_timeout=300)
+    print(planned.output, waited.output)
+    assert f"{WORKLOAD}-1 (no segments since" in waited.output
+    resource = live.get("Druid", real_cluster.NAME)
+    assert condition(resource, "Ready")["reason"] == "AllPodsReady"
+    assert "historicalDecommission" not in resource["status"]
+    assert listed(druid) == [OTHER]
+    assert eventually(lambda: len(sizes(druid)) == 1)
+    reasons = {each["reason"] for each in live.list("Event")}
+    assert reasons >= {"HistoricalDecommissioning", "HistoricalDecommissioned"}
+    assert not reconciled().changed

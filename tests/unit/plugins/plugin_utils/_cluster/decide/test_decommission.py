@@ -1,0 +1,256 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The decommissioning of Historicals: what stays, what is in Druid's list, and what is recorded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission import (
+    Decommission,
+    InDruid,
+    LeavingPod,
+    ShrinkingGroup,
+    Situation,
+    TooSmall,
+    decommission,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.historical_servers import (
+    HistoricalServer,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
+
+NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)
+
+
+def ago(seconds: int) -> str:
+    return timestamp(NOW - timedelta(seconds=seconds))
+
+
+def server(number: int, used: int = 100, **more: Any) -> HistoricalServer:
+    return HistoricalServer(f"h-{number}:8083", more.pop("tier", "hot"), used, more.pop("capacity", 1000), **more)
+
+
+def leaving(number: int, known: HistoricalServer | None, is_ready: bool = True) -> LeavingPod:
+    return LeavingPod(f"h-{number}", number, is_ready, known)
+
+
+def entry(number: int, started: int = 60, **more: Any) -> Entry:
+    return Entry(f"h-{number}", "historicals", ago(started), **{"server": f"h-{number}:8083", **more})
+
+
+def situation(
+    servers: dict[int, HistoricalServer], record: tuple[Entry, ...] = (), replicas: int = 1, **more: Any
+) -> Situation:
+    """A group of three pods, of which those from `replicas` on are to stop."""
+    ready = more.pop("ready", True)
+    pods = tuple(leaving(number, servers.get(number), ready) for number in range(replicas, 3))
+    group = ShrinkingGroup("historicals", replicas, pods, 3600, more.pop("shrinks", False))
+    druid = InDruid(tuple(servers.values()), frozenset(more.pop("listed", ())))
+    existing = frozenset(more.pop("existing", (pod.name for pod in pods)))
+    found = Situation((group,), existing, record, more.pop("druid", druid), NOW)
+    return replace(found, **more)
+
+
+THREE = {number: server(number) for number in range(3)}
+EMPTY_LAST = {**THREE, 2: server(2, 0)}
+
+
+def test_begins_with_the_record_and_writes_nothing_to_druid() -> None:
+    decided = decommission(situation(THREE))
+    assert decided.replicas == {"historicals": 3}
+    assert decided.record == (entry(1, 0, bytes=100), entry(2, 0, bytes=100))
+    assert (decided.added, decided.removed) == (set(), set())
+    assert decided.due == {"h-1:8083", "h-2:8083"}
+
+
+def test_adds_the_names_of_the_stored_record() -> None:
+    decided = decommission(situation(THREE, (entry(1), entry(2)), listed=["h-1:8083", "other:8083"]))
+    assert decided.added == {"h-2:8083"}
+    assert decided.removed == set()
+
+
+@pytest.mark.parametrize(
+    ("record", "listed", "expected"),
+    [
+        # the first reading, and the second one
+        (entry(2), ["h-2:8083"], 3),
+        (entry(2, empty_since=ago(10)), ["h-2:8083"], 2),
+        (entry(2, empty_since=ago(9)), ["h-2:8083"], 3),
+        # not in Druid's list: the next moment it may get segments
+        (entry(2, empty_since=ago(10)), [], 3),
+    ],
+)
+def test_a_pod_that_is_empty_in_two_readings_stops(record: Entry, listed: list[str], expected: int) -> None:
+    decided = decommission(situation(EMPTY_LAST, (entry(1), record), listed=listed))
+    assert decided.replicas == {"historicals": expected}
+
+
+def test_an_empty_pod_before_one_with_segments_stays() -> None:
+    servers = {**THREE, 1: server(1, 0)}
+    record = (entry(1, empty_since=ago(60)), entry(2))
+    decided = decommission(situation(servers, record, listed=["h-1:8083", "h-2:8083"]))
+    assert decided.replicas == {"historicals": 3}
+
+
+NO_SEGMENTS = {number: server(number, 0) for number in range(3)}
+_LAST = frozenset({"h-2:8083"})
+
+
+@pytest.mark.parametrize(
+    ("servers", "more"),
+    [
+        pytest.param({**THREE, 2: server(2, 0, queued=1)}, {}, id="its load queue is not empty"),
+        pytest.param(EMPTY_LAST, {"druid": None}, id="Druid does not answer"),
+        pytest.param({0: server(0)}, {}, id="the pod is ready, but Druid does not know it"),
+        pytest.param(
+            EMPTY_LAST,
+            {"druid": InDruid(tuple(EMPTY_LAST.values()), _LAST, unknown=("h-1",))},
+            id="Druid does not know all other pods yet",
+        ),
+        pytest.param(
+            NO_SEGMENTS,
+            {"druid": InDruid(tuple(NO_SEGMENTS.values()), _LAST, unavailable=3)},
+            id="Druid does not know any segments yet",
+        ),
+    ],
+)
+def test_a_reading_that_is_in_doubt_does_not_count(servers: dict[int, HistoricalServer], more: dict[str, Any]) -> None:
+    found = situation(servers, (entry(2, empty_since=ago(60)),), 2, listed=_LAST, **more)
+    decided = decommission(found)
+    assert decided.replicas == {"historicals": 3}
+    assert [each.empty_since for each in decided.record] == [None]
+
+
+@pytest.mark.parametrize(
+    ("unavailable", "since", "expected"), [(0, 10, 2), (0, 9, 3), (None, 120, 2), (None, 119, 3), (1, 120, 3)]
+)
+def test_a_tier_without_segments_is_empty(unavailable: int | None, since: int, expected: int) -> None:
+    druid = InDruid(tuple(NO_SEGMENTS.values()), _LAST, unavailable=unavailable)
+    found = situation(NO_SEGMENTS, (entry(2, empty_since=ago(since)),), 2, druid=druid)
+    assert decommission(found).replicas == {"historicals": expected}
+
+
+@pytest.mark.parametrize(("since", "expected"), [(119, 3), (120, 2)])
+def test_a_deleted_pod_counts_as_empty_after_a_while(since: int, expected: int) -> None:
+    servers = {0: server(0), 1: server(1)}
+    record = (entry(2, empty_since=ago(since)),)
+    assert decommission(situation(servers, record, 2, ready=False)).replicas == {"historicals": expected}
+
+
+@pytest.mark.parametrize(
+    ("started", "shrinks", "druid", "expected"),
+    [
+        (3600, True, True, 1),
+        (3599, True, True, 3),
+        (3600, False, True, 3),
+        (3600, True, False, 1),
+    ],
+)
+def test_the_policy_decides_when_the_time_is_over(started: int, shrinks: bool, druid: bool, expected: int) -> None:
+    record = (entry(1, started), entry(2, started))
+    found = situation(THREE, record, shrinks=shrinks, listed=["h-1:8083", "h-2:8083"])
+    decided = decommission(found if druid else replace(found, druid=None))
+    assert decided.replicas == {"historicals": expected}
+    is_late = started == 3600 and not shrinks
+    assert decided.late == ({"historicals": ("h-1", "h-2")} if is_late else {})
+
+
+def test_too_little_room_is_found_before_anything_moves() -> None:
+    full = {number: server(number, 400) for number in range(3)}
+    decided = decommission(situation(full))
+    assert decided.too_small == {"historicals": TooSmall("hot", 1200, 1000)}
+    assert decided.record == tuple(entry(number, 0, server=None, bytes=400) for number in (1, 2))
+    assert decided.due == set()
+
+
+def test_a_server_that_others_decommission_is_no_room() -> None:
+    servers = {**{number: server(number, 400) for number in range(3)}, 9: server(9, 0)}
+    assert decommission(situation(servers, replicas=2, listed=["h-9:8083"])).too_small == {}
+    assert decommission(situation(servers, replicas=1)).too_small == {}
+    assert decommission(situation(servers, replicas=1, listed=["h-9:8083"])).too_small != {}
+
+
+def test_another_tier_is_no_room() -> None:
+    servers = {**{number: server(number, 400) for number in range(3)}, 9: server(9, 0, tier="cold")}
+    assert decommission(situation(servers)).too_small != {}
+
+
+def test_what_has_begun_goes_on_when_there_is_too_little_room() -> None:
+    full = {number: server(number, 400) for number in range(3)}
+    decided = decommission(situation(full, (entry(2),)))
+    assert decided.too_small != {}
+    assert decided.added == {"h-2:8083"}
+
+
+def test_a_whole_group_stops_at_once_if_there_is_nothing_to_move_to() -> None:
+    decided = decommission(situation(THREE, replicas=0))
+    assert (decided.replicas, decided.due) == ({"historicals": 0}, set())
+
+
+def test_a_whole_group_is_moved_to_others_of_its_tier() -> None:
+    servers = {**THREE, 9: server(9, 0)}
+    decided = decommission(situation(servers, replicas=0))
+    assert decided.replicas == {"historicals": 3}
+    assert decided.due == {f"h-{number}:8083" for number in range(3)}
+
+
+def test_a_whole_group_stays_as_long_as_druid_does_not_know_a_pod() -> None:
+    assert decommission(situation({0: server(0)}, replicas=0)).replicas == {"historicals": 3}
+
+
+def taken_back(record: tuple[Entry, ...], listed: list[str], **more: Any) -> Decommission:
+    """No group shrinks any more."""
+    return decommission(situation(THREE, record, groups=(), listed=listed, **more))
+
+
+def test_a_change_that_is_taken_back_takes_the_names_out_at_once() -> None:
+    decided = taken_back((entry(1), entry(2)), ["h-1:8083", "h-2:8083", "other:8083"], existing=())
+    assert decided.removed == {"h-1:8083", "h-2:8083"}
+    assert decided.record == (entry(1, 0), entry(2, 0))
+
+
+def test_the_record_ends_when_the_names_are_out() -> None:
+    assert taken_back((entry(1), entry(2)), ["h-1:8083"], existing=()).record == (entry(1, 0),)
+
+
+def test_the_record_stays_while_druid_does_not_answer() -> None:
+    left = taken_back((entry(1, 9999, bytes=0, empty_since=ago(60)),), [], existing=(), druid=None).record
+    assert left == (entry(1, 0),)
+    again = decommission(situation(THREE, left, shrinks=True, listed=["h-1:8083"]))
+    assert again.replicas == {"historicals": 3}
+
+
+def test_the_name_stays_until_the_pod_is_deleted() -> None:
+    decided = taken_back((entry(2),), ["h-2:8083"], existing=["h-2"])
+    assert (decided.removed, decided.record) == (set(), (entry(2),))
+
+
+def test_a_name_of_others_stays() -> None:
+    begun = decommission(situation(THREE, replicas=2, listed=["h-2:8083"]))
+    assert begun.record == (entry(2, 0, bytes=100, listed_by_others=True),)
+    assert taken_back(begun.record, ["h-2:8083"], existing=()) == Decommission()
+
+
+def test_a_name_that_others_remove_meanwhile_becomes_ours() -> None:
+    first = decommission(situation(THREE, (entry(2, listed_by_others=True),), 2))
+    assert (first.added, first.record) == (set(), (entry(2, bytes=100),))
+    assert decommission(situation(THREE, first.record, 2)).added == {"h-2:8083"}
+
+
+def test_a_name_that_the_resource_specifies_stays() -> None:
+    druid = InDruid((), frozenset({"h-2:8083"}), frozenset({"h-2:8083"}))
+    assert taken_back((entry(2),), [], existing=(), druid=druid) == Decommission()
+
+
+def test_a_pod_with_another_address_gets_another_entry() -> None:
+    moved = HistoricalServer("10.0.0.9:8083", "hot", 100, 1000)
+    decided = decommission(situation({**THREE, 2: moved}, (entry(2),), 2, listed=["h-2:8083"]))
+    assert decided.record == (entry(2, server="10.0.0.9:8083", bytes=100), entry(2, 0))
+    assert (decided.added, decided.removed) == (set(), {"h-2:8083"})

@@ -1,0 +1,219 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Histories of a group of Historicals: reconciles that stop anywhere, and changes of others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission import (
+    EMPTY_SECONDS,
+    InDruid,
+    LeavingPod,
+    ShrinkingGroup,
+    Situation,
+    decommission,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.historical_servers import (
+    HistoricalServer,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry, recorded
+from hypothesis import given
+from hypothesis import strategies as st
+
+TIMEOUT = 3600
+SEGMENTS = 100
+MOST = 4
+
+
+@dataclass
+class World:
+    """A StatefulSet, its pods with their addresses, Druid, and the stored status."""
+
+    shrinks: bool = False
+    now: datetime = datetime(2026, 11, 24, tzinfo=UTC)
+    specified: int = MOST
+    replicas: int = MOST
+    pods: dict[int, str] = field(default_factory=lambda: {number: f"10.0.0.{number}:8083" for number in range(MOST)})
+    used: dict[str, int] = field(default_factory=lambda: {f"10.0.0.{number}:8083": SEGMENTS for number in range(MOST)})
+    listed: set[str] = field(default_factory=set)
+    others: set[str] = field(default_factory=set)
+    status: Mapping[str, object] = field(default_factory=dict)
+    is_reachable: bool = True
+    blind_until: datetime = datetime(2000, 1, 1, tzinfo=UTC)
+    addresses: int = MOST
+
+    def reconcile(self, stops_after: int) -> None:
+        """Decide, scale, write to Druid, and store the record; `stops_after` that many of the three."""
+        record = recorded(self.status)
+        decided = decommission(self.situation(record))
+        replicas = decided.replicas.get("h", max(self.specified, 0))
+        self.verify_scaling(replicas, record)
+        assert decided.added <= {entry.server for entry in record}
+        if stops_after > 0:
+            self.replicas = replicas
+        if stops_after > 1 and self.is_reachable:
+            self.listed = (self.listed - decided.removed) | decided.added
+        if stops_after > 2:
+            self.status = {"historicalDecommission": [entry.document for entry in decided.record]}
+        assert self.others <= self.listed
+
+    def situation(self, record: tuple[Entry, ...]) -> Situation:
+        """What the reconcile finds."""
+        servers = {name: HistoricalServer(name, "hot", self.seen(name), 10_000) for name in self.pods.values()}
+        leaving = range(self.specified, self.replicas)
+        pods = tuple(LeavingPod(f"h-{n}", n, n in self.pods, servers.get(self.pods.get(n, ""))) for n in leaving)
+        lost = sum(self.used[name] for name in self.pods.values()) if self.now < self.blind_until else 0
+        druid = (
+            InDruid(tuple(servers.values()), frozenset(self.listed), unavailable=lost) if self.is_reachable else None
+        )
+        if druid is None:
+            pods = tuple(LeavingPod(pod.name, pod.ordinal, pod.is_ready) for pod in pods)
+        groups = (ShrinkingGroup("h", self.specified, pods, TIMEOUT, self.shrinks),) if pods else ()
+        existing = frozenset(f"h-{number}" for number in self.pods if number >= self.specified)
+        return Situation(groups, existing, record, druid if self.is_reachable else None, self.now)
+
+    def seen(self, name: str) -> int:
+        """What the Coordinator reports: at first nothing, when it has just become the leader."""
+        return 0 if self.now < self.blind_until else self.used[name]
+
+    def verify_scaling(self, replicas: int, record: tuple[Entry, ...]) -> None:
+        """No pod with segments stops before the time is over, and none stays that may stop."""
+        assert replicas >= min(self.specified, self.replicas)
+        assert replicas <= max(self.specified, self.replicas)
+        started = {entry.pod: entry.started_at for entry in record}
+        for number in range(max(replicas, self.specified), self.replicas):
+            if number in self.pods and self.used[self.pods[number]]:
+                since = datetime.fromisoformat(started[f"h-{number}"])
+                assert self.shrinks
+                assert (self.now - since).total_seconds() >= TIMEOUT
+
+    # What others do.
+
+    def stop_pods(self) -> None:
+        """The StatefulSet controller: pods that are not desired are deleted, missing ones are created."""
+        for number in [number for number in self.pods if number >= self.replicas]:
+            del self.used[self.pods.pop(number)]
+        for number in range(self.replicas):
+            if number not in self.pods:
+                self.create(number)
+
+    def replace_pod(self) -> None:
+        """The last pod is deleted, and comes back with another address and its PVC."""
+        number = max(self.pods)
+        used = self.used.pop(self.pods.pop(number))
+        self.used[self.create(number)] = used
+
+    def create(self, number: int) -> str:
+        """A new pod."""
+        self.addresses += 1
+        name = self.pods[number] = f"10.0.0.{self.addresses}:8083"
+        self.used[name] = 0
+        return name
+
+    def move_segments(self) -> None:
+        """The Coordinator: from the Historicals in the list to one that is not."""
+        targets = [name for name in self.pods.values() if name not in self.listed]
+        for name in [name for name in self.pods.values() if name in self.listed and targets]:
+            self.used[targets[0]] += self.used[name]
+            self.used[name] = 0
+
+    def balance(self) -> None:
+        """The Coordinator: to Historicals that are not in the list."""
+        for name in self.pods.values():
+            self.used[name] += 0 if name in self.listed else 1
+
+    def others_write(self) -> None:
+        """Another client decommissions a server, or ends that."""
+        other = "other:8083"
+        self.others ^= {other}
+        self.listed ^= {other}
+
+    def restart_coordinator(self) -> None:
+        """Another Coordinator becomes the leader."""
+        self.blind_until = self.now + timedelta(seconds=EMPTY_SECONDS - 1)
+
+    def toggle_druid(self) -> None:
+        """Druid stops answering, or answers again."""
+        self.is_reachable = not self.is_reachable
+
+
+def specify(replicas: int) -> Callable[[World], None]:
+    """A change of the specification."""
+
+    def change(world: World) -> None:
+        world.specified = replicas
+        world.replicas = max(world.replicas, replicas)
+
+    return change
+
+
+def wait(seconds: int) -> Callable[[World], None]:
+    """Time passes."""
+
+    def change(world: World) -> None:
+        world.now += timedelta(seconds=seconds)
+
+    return change
+
+
+def reconcile(stops_after: int) -> Callable[[World], None]:
+    """A reconcile of the operator, which may be stopped."""
+    return lambda world: world.reconcile(stops_after)
+
+
+ACTIONS = st.one_of(
+    st.builds(reconcile, st.just(3)),
+    st.builds(reconcile, st.integers(0, 3)),
+    st.builds(specify, st.integers(1, MOST)),
+    st.builds(wait, st.sampled_from([1, 5, 10, 60, 130, TIMEOUT])),
+    st.sampled_from(
+        [
+            World.stop_pods,
+            World.replace_pod,
+            World.move_segments,
+            World.balance,
+            World.others_write,
+            World.restart_coordinator,
+            World.toggle_druid,
+        ]
+    ),
+)
+
+
+@given(st.booleans(), st.lists(ACTIONS, min_size=20, max_size=60))
+def test_any_history_ends_with_the_specified_pods_and_only_the_names_of_others(
+    shrinks: bool, actions: list[Callable[[World], None]]
+) -> None:
+    world = World(shrinks)
+    for act in actions:
+        act(world)
+    world.is_reachable = True
+    for _attempt in range(12):
+        world.now += timedelta(seconds=EMPTY_SECONDS)
+        world.move_segments()
+        world.reconcile(3)
+        world.stop_pods()
+    assert (world.replicas, len(world.pods)) == (world.specified, world.specified)
+    assert world.listed == world.others
+    assert recorded(world.status) == ()
+
+
+@given(st.booleans(), st.lists(ACTIONS, min_size=20, max_size=60))
+def test_what_is_settled_writes_nothing(shrinks: bool, actions: list[Callable[[World], None]]) -> None:
+    world = World(shrinks)
+    for act in actions:
+        act(world)
+    world.is_reachable = True
+    for _attempt in range(12):
+        world.now += timedelta(seconds=EMPTY_SECONDS)
+        world.move_segments()
+        world.reconcile(3)
+        world.stop_pods()
+    before = (world.replicas, {*world.listed}, world.status)
+    world.reconcile(3)
+    assert (world.replicas, world.listed, world.status) == before

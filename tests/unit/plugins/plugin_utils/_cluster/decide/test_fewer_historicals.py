@@ -1,0 +1,359 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Groups of Historicals with fewer replicas, from what is asked to the plan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission import UNSURE_SECONDS
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission_findings import (
+    strategy_warnings,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission_steps import with_decommission
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dynamic_config import specified
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.fewer_historicals import (
+    decommission_of,
+    questions,
+    with_names,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
+    AskDruid,
+    Get,
+    GetResource,
+    Inputs,
+    List,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan_output import lines
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import state
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_change import ListChange
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
+    COORDINATOR_CONFIG,
+    LOAD_QUEUES,
+    LOAD_STATUS,
+    SERVERS,
+    LoadQueue,
+    Server,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import deciding, druid, rolling
+
+NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)
+STRATEGY: dict[str, Any] = {"decommissionTimeout": "1h", "onTimeout": "Stay"}
+LAST = "druid-c-historicals-1"
+
+
+def cluster(replicas: int | None = 1, strategy: Any = STRATEGY, node: Any = None, **spec: Any) -> Cluster:
+    """A cluster whose Historicals have this number of replicas."""
+    historicals = {**druid.NODE, "nodeType": "historical", "druid.port": 8083, "replicas": replicas, **(node or {})}
+    nodes = {"historicals": {key: value for key, value in historicals.items() if value is not None}}
+    return Cluster.from_resource(druid.resource(nodes=nodes, historicalDecommissionStrategy=strategy, **spec))
+
+
+def running(replicas: int = 2) -> Observed:
+    """The live objects of a cluster with this number of Historicals, whose names in Druid are their addresses."""
+    live = rolling.observed(cluster(replicas))
+    pods = [*live.of_kind("Pod")]
+    return live.with_objects({**pod, "status": {**pod["status"], "podIP": address(pod)}} for pod in pods)
+
+
+def address(pod: dict[str, Any]) -> str:
+    return f"10.0.0.{pod['metadata']['name'].rpartition('-')[2]}"
+
+
+def in_druid(last: int = 100, listed: Any = (), **answers: Any) -> DruidState:
+    """What Druid answers: two Historicals, of which the last one has this many bytes."""
+    servers = (
+        Server("10.0.0.0:8083", "historical", "hot", 100, 1000),
+        Server("10.0.0.1:8083", "historical", "hot", last, 1000),
+        Server("10.0.0.9:8100", "indexer-executor", "hot", 100, 1000),
+    )
+    return DruidState(
+        {
+            SERVERS: answers.get("servers", servers),
+            LOAD_QUEUES: answers.get("queues", {"10.0.0.1:8083": LoadQueue(0, 0)}),
+            COORDINATOR_CONFIG: {"decommissioningNodes": [*listed]},
+            LOAD_STATUS: {"visits": 0},
+        }
+    )
+
+
+def recorded(**more: Any) -> dict[str, Any]:
+    """A status with the last Historical."""
+    since = timestamp(NOW - timedelta(minutes=5))
+    entry = {"pod": LAST, "group": "historicals", "startedAt": since, "server": "10.0.0.1:8083", "bytes": 100}
+    return {"historicalDecommission": [{**entry, **more}]}
+
+
+def inputs(
+    which: Cluster | None = None,
+    live: Observed | None = None,
+    answers: DruidState | None = None,
+    status: Any = None,
+    **more: Any,
+) -> Inputs:
+    found = deciding.inputs(which or cluster(), running() if live is None else live, now=NOW, druid=answers, **more)
+    return replace(found, resource={**found.resource, "status": status or {}})
+
+
+def decided(found: Inputs) -> Plan:
+    """The plan; the server has nothing else, and accepts everything."""
+    for _need in range(10):
+        plan = decide(found)
+        if isinstance(plan, Plan):
+            return plan
+        if isinstance(plan, Get):
+            found = replace(found, unlisted={})
+        elif isinstance(plan, List):
+            found = replace(found, lists={**found.lists, plan.kind: ()})
+        elif isinstance(plan, GetResource):
+            found = replace(found, latest=(found.resource,))
+        else:
+            found = replace(found, verdicts={})
+    raise AssertionError
+
+
+def replicas(plan: Plan) -> list[int]:
+    """What the plan sets the replicas to."""
+    key = ObjectKey("StatefulSet", "druid-c-historicals")
+    return [step.manifest["spec"]["replicas"] for step in plan.steps if step.key == key]
+
+
+# (cluster, live objects): nothing is asked.
+AT_REST = [
+    pytest.param(cluster(2), running(), id="nothing changes"),
+    pytest.param(cluster(3), running(), id="more replicas"),
+    pytest.param(cluster(1, None), running(), id="no strategy"),
+    pytest.param(cluster(1, node={"stopped": True}), running(), id="the group is stopped"),
+    pytest.param(cluster(0), running(), id="all Historicals stop"),
+    pytest.param(cluster(1, stopped=True), running(), id="the cluster is stopped"),
+    pytest.param(cluster(None), running(), id="replicas is not set"),
+    pytest.param(cluster(1, node={"nodeType": "broker"}), running(), id="no Historicals"),
+    pytest.param(replace(cluster(1), uid=None), running(), id="no resource"),
+    pytest.param(replace(cluster(1), autoscalers={"druid-c-historicals": "x"}), running(), id="an autoscaler"),
+]
+
+
+@pytest.mark.parametrize(("which", "live"), AT_REST)
+def test_nothing_is_asked(which: Cluster, live: Observed) -> None:
+    found = inputs(which, live)
+    assert questions(found) is None
+    assert (decommission_of(found).replicas, decommission_of(found).record) == ({}, ())
+
+
+def test_druid_is_asked_about_a_group_that_shrinks_and_about_a_recorded_name() -> None:
+    everything = AskDruid((SERVERS, LOAD_QUEUES, COORDINATOR_CONFIG, LOAD_STATUS))
+    assert questions(inputs()) == everything
+    assert questions(inputs(cluster(2), status=recorded())) == everything
+    assert questions(inputs(answers=in_druid())) is None
+
+
+def test_the_replicas_stay_and_the_name_is_recorded_first() -> None:
+    plan = decided(inputs(answers=in_druid()))
+    assert replicas(plan) == []
+    assert not plan.changes
+    assert plan.decommission is not None
+    [entry] = plan.decommission.record
+    assert (entry.pod, entry.server, entry.bytes) == (LAST, "10.0.0.1:8083", 100)
+    [finding] = plan.findings
+    assert (finding.reason, finding.group, finding.is_problem) == ("DecommissioningHistoricals", "historicals", False)
+    assert finding.message == (
+        "Group historicals keeps 2 pods until Druid has moved the segments of those that stop: "
+        f"{LAST} (100 bytes left, since {timestamp(NOW)})."
+    )
+    assert lines(plan) == [
+        "later: update StatefulSet druid-c-historicals",
+        "stop 1 pod of StatefulSet druid-c-historicals",
+    ]
+
+
+def test_then_the_name_is_added_to_those_of_others() -> None:
+    plan = decided(inputs(answers=in_druid(listed=["z:1"]), status=recorded()))
+    [step] = plan.steps
+    assert step.request is not None
+    assert step.request.body == ListChange("decommissioningNodes", frozenset({"10.0.0.1:8083"}), frozenset())
+    assert step.request.path == "/druid/coordinator/v1/config"
+    assert step.title == "add 10.0.0.1:8083 to decommissioningNodes in Druid"
+    assert (step.live, step.after) == (of_list(["z:1"]), of_list(["10.0.0.1:8083", "z:1"]))
+
+
+def of_list(names: list[str]) -> dict[str, Any]:
+    metadata = {"name": "coordinator", "namespace": "ns"}
+    return {"kind": "dynamic configuration", "metadata": metadata, "spec": {"decommissioningNodes": names}}
+
+
+def test_check_mode_shows_the_name_before_it_is_recorded() -> None:
+    [step] = decided(inputs(answers=in_druid(), check_mode=True)).steps
+    assert step.title == "add 10.0.0.1:8083 to decommissioningNodes in Druid"
+
+
+@pytest.mark.parametrize("change", [{"status": {}}, {"metadata": {"uid": "u-1", "generation": 2}}])
+def test_no_name_is_added_that_a_later_reconcile_may_not_know(change: dict[str, Any]) -> None:
+    found = inputs(answers=in_druid(), status=recorded())
+    assert decided(replace(found, latest=({**found.resource, **change},))).steps == ()
+
+
+def test_an_empty_pod_stops() -> None:
+    status = recorded(emptySince=timestamp(NOW - timedelta(seconds=10)))
+    plan = decided(inputs(answers=in_druid(0, ["10.0.0.1:8083"]), status=status))
+    assert replicas(plan) == [1]
+    assert plan.later == ()
+
+
+def test_then_its_name_is_removed() -> None:
+    plan = decided(inputs(live=running(1), answers=in_druid(0, ["10.0.0.1:8083", "z:1"]), status=recorded()))
+    [step] = plan.steps
+    assert step.title == "remove 10.0.0.1:8083 from decommissioningNodes in Druid"
+    assert step.after == of_list(["z:1"])
+    assert [finding.message for finding in plan.findings] == [
+        "10.0.0.1:8083 is removed from decommissioningNodes when its pod is deleted."
+    ]
+    assert decided(inputs(live=running(1), answers=in_druid(0, ["z:1"]), status=recorded())).findings == ()
+
+
+def test_a_change_that_is_taken_back_removes_the_name_at_once() -> None:
+    [step] = decided(inputs(cluster(2), answers=in_druid(50, ["10.0.0.1:8083"]), status=recorded())).steps
+    assert step.title == "remove 10.0.0.1:8083 from decommissioningNodes in Druid"
+
+
+def test_a_group_that_was_removed_leaves_no_name() -> None:
+    found = inputs(druid.cluster(), Observed(), in_druid(0, ["10.0.0.1:8083"]), recorded())
+    assert "remove 10.0.0.1:8083 from decommissioningNodes in Druid" in decided(found).titles
+
+
+def test_other_changes_of_the_group_flow() -> None:
+    plan = decided(inputs(cluster(1, node={"podAnnotations": {"a": "b"}}), answers=in_druid(), status=recorded()))
+    assert replicas(plan) == [2]
+
+
+def test_a_pause_records_nothing() -> None:
+    pause = Finding(reasons.PAUSED, "Paused.", is_problem=False)
+    paused = decided(inputs(answers=in_druid(), status=recorded())).paused(pause)
+    assert (paused.steps, paused.decommission) == ((), None)
+
+
+def test_a_pod_that_druid_does_not_know_yet_is_reported() -> None:
+    servers = (Server("10.0.0.1:8083", "historical", "hot", 0, 1000),)
+    status = recorded(emptySince=timestamp(NOW - timedelta(minutes=5)))
+    plan = decided(inputs(answers=in_druid(0, ["10.0.0.1:8083"], servers=servers), status=status))
+    assert plan.findings[0].message.endswith("Druid does not know druid-c-historicals-0, which it has to first.")
+    assert replicas(plan) == []
+
+
+def test_a_blocked_cluster_changes_nothing_in_druid() -> None:
+    found = inputs(cluster(2), answers=in_druid(50, ["10.0.0.1:8083"]), status=recorded())
+    plan = with_decommission(Plan(findings=(Finding(reasons.APPLY_FAILED, "It was modified."),)), found)
+    assert isinstance(plan, Plan)
+    assert plan.steps == ()
+
+
+UNREACHABLE = Unavailable(state.UNREACHABLE, "Druid does not respond.")
+
+
+@pytest.mark.parametrize(
+    ("cause", "reason", "is_problem"),
+    [
+        (state.UNREACHABLE, reasons.DRUID_UNREACHABLE, True),
+        (state.NO_ROUTER, reasons.ROUTER_NOT_FOUND, True),
+        (state.UNAUTHORIZED, reasons.UNAUTHORIZED, True),
+        (state.NOT_READY, reasons.WAITING_FOR_DRUID, False),
+    ],
+)
+def test_the_pods_stay_while_druid_does_not_answer(cause: str, reason: str, is_problem: bool) -> None:
+    plan = decided(inputs(answers=in_druid(servers=Unavailable(cause, "No.")), status=recorded()))
+    assert plan.steps == ()
+    finding = plan.findings[0]
+    assert (finding.reason, finding.is_problem) == (reason, is_problem)
+    assert finding.message == f"{LAST} stays until Druid answers. No."
+
+
+@pytest.mark.parametrize(("policy", "expected"), [("Shrink", [1]), ("Stay", [])])
+def test_the_policy_also_decides_when_druid_never_answers(policy: str, expected: list[int]) -> None:
+    which = cluster(1, {**STRATEGY, "decommissionTimeout": "5m", "onTimeout": policy})
+    plan = decided(inputs(which, answers=in_druid(servers=UNREACHABLE), status=recorded()))
+    assert replicas(plan) == expected
+    is_late = reasons.DECOMMISSION_TIMED_OUT in {finding.reason for finding in plan.findings}
+    assert is_late == (policy == "Stay")
+
+
+def test_a_name_that_is_left_is_reported_while_druid_does_not_answer() -> None:
+    plan = decided(inputs(cluster(2), answers=in_druid(servers=UNREACHABLE), status=recorded()))
+    assert plan.findings[0].message == "10.0.0.1:8083 is still in decommissioningNodes. Druid does not respond."
+
+
+def test_a_tier_that_is_too_small_is_reported() -> None:
+    servers = tuple(Server(f"10.0.0.{n}:8083", "historical", "hot", 700 * 1024**3, 1024**4) for n in range(2))
+    plan = decided(inputs(answers=in_druid(servers=servers)))
+    assert plan.findings[0].reason == reasons.TIER_TOO_SMALL
+    assert "the segments of tier hot have 1.4 TiB, and" in plan.findings[0].message
+    assert "have room for 1.0 TiB" in plan.findings[0].message
+    assert plan.steps == ()
+
+
+def test_a_pod_that_is_broken_stops_after_a_while() -> None:
+    live = running()
+    key = ObjectKey("Pod", LAST)
+    live = live.with_objects([{**live.objects[key], "status": {"conditions": []}}])
+    servers = (Server("10.0.0.0:8083", "historical", "hot", 100, 1000),)
+    status = recorded(emptySince=timestamp(NOW - timedelta(seconds=UNSURE_SECONDS)))
+    assert replicas(decided(inputs(live=live, answers=in_druid(servers=servers), status=status))) == [1]
+
+
+def test_orphaned_pods_are_adopted_before_they_stop() -> None:
+    live = running().without([ObjectKey("StatefulSet", "druid-c-historicals")])
+    assert replicas(decided(inputs(live=live, answers=in_druid(), status=recorded())))[:1] == [2]
+
+
+@pytest.mark.parametrize(
+    ("which", "expected"),
+    [
+        (cluster(), None),
+        (cluster(strategy=None), None),
+        (cluster(node={"kind": "Deployment"}), "the pods of a Deployment stop in no order"),
+        (
+            cluster(strategy=None, node={"nodeType": "broker", "historicalDecommissionStrategy": {}}),
+            "nodeType is broker",
+        ),
+        (cluster(node={"nodeType": "broker"}), None),
+        (cluster(node={"hpAutoscaler": {"maxReplicas": 3}}), "an autoscaler sets the number of pods"),
+        (cluster(None), "replicas is not set"),
+        (replace(cluster(), uid=None), "a cluster without a resource has no status"),
+    ],
+)
+def test_a_strategy_without_effect_is_a_warning(which: Cluster, expected: str | None) -> None:
+    found = [*strategy_warnings(which)]
+    prefix = "spec.nodes[historicals]: historicalDecommissionStrategy has no effect: "
+    assert [text.startswith(f"{prefix}{expected}") for text in found] == ([True] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({"decommissioningNodes": ["a:1"]}, ["a:1", "b:1"]),
+        ({"decommissioningNodes": "a:1, b:1"}, ["a:1", "b:1"]),
+        ({"decommissioningNodes": []}, ["b:1"]),
+        ({"maxSegmentsToMove": 5}, None),
+    ],
+)
+def test_a_specified_list_also_has_our_names(config: dict[str, Any], expected: list[str] | None) -> None:
+    due = specified(cluster(dynamicConfig={"coordinator": config}))
+    found = with_names(due, frozenset({"b:1"})).configs["coordinator"]
+    assert found.get("decommissioningNodes") == expected
+    assert with_names(due, frozenset()) == due
+
+
+def test_a_specified_name_is_not_removed() -> None:
+    which = cluster(2, dynamicConfig={"coordinator": {"decommissioningNodes": ["10.0.0.1:8083"]}})
+    assert decided(inputs(which, answers=in_druid(50, ["10.0.0.1:8083"]), status=recorded())).steps == ()

@@ -1,0 +1,117 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the status and the events say about Historicals that are decommissioned, and when they are looked at again."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission_findings import size_text
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_events import decommission_texts
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry, recorded
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
+
+NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)
+SINCE = "2026-11-24T11:00:00Z"
+ENTRY = Entry("h-1", "historicals", SINCE, "h-1:8083", 100, SINCE)
+MOVING = Finding(reasons.DECOMMISSIONING_HISTORICALS, "Moving.", "historicals", is_problem=False)
+LATE = Finding(reasons.DECOMMISSION_TIMED_OUT, "Late.", "historicals")
+FEWER = rolling.cluster(nodes={"historicals": {"replicas": 1}})
+
+
+def of(*findings: Finding, record: Any = (ENTRY,), previous: Any = None, **live: Any) -> dict[str, Any]:
+    observed = rolling.observed(rolling.cluster(), **live)
+    return status(FEWER, observed, findings, previous or {}, NOW, decommissioned=record)
+
+
+def condition(document: dict[str, Any], kind: str) -> tuple[str, str, str]:
+    found = next(each for each in document["conditions"] if each["type"] == kind)
+    return found["status"], found["reason"], found["message"]
+
+
+def test_a_record_can_be_read_again() -> None:
+    entries = (ENTRY, Entry("h-2", "historicals", SINCE), Entry("h-3", "cold", SINCE, "a:1", listed_by_others=True))
+    assert recorded({"historicalDecommission": [entry.document for entry in entries]}) == entries
+    assert entries[1].document == {"pod": "h-2", "group": "historicals", "startedAt": SINCE}
+
+
+@pytest.mark.parametrize("document", [{}, {"historicalDecommission": None}, {"historicalDecommission": [{"pod": "h"}]}])
+def test_nothing_is_concluded_from_what_is_not_there(document: dict[str, Any]) -> None:
+    assert recorded(document) == ()
+
+
+def test_the_status_has_the_record() -> None:
+    assert of(MOVING)["historicalDecommission"] == [ENTRY.document]
+    assert "historicalDecommission" not in of(record=())
+
+
+def test_the_record_stays_if_nothing_could_be_decided() -> None:
+    previous = {"historicalDecommission": [ENTRY.document]}
+    assert of(record=None, previous=previous)["historicalDecommission"] == [ENTRY.document]
+    assert "historicalDecommission" not in of(record=(), previous=previous)
+
+
+def test_a_group_whose_pods_stay_is_not_waited_for_as_if_pods_were_missing() -> None:
+    document = of(MOVING)
+    assert condition(document, "Ready") == ("False", "DecommissioningHistoricals", "Moving.")
+    assert condition(document, "Progressing") == ("True", "DecommissioningHistoricals", "Moving.")
+    assert condition(document, "Degraded")[0] == "False"
+
+
+def test_a_pod_that_is_not_ready_is_more_important() -> None:
+    document = of(MOVING, brokers={"readyReplicas": 1})
+    assert condition(document, "Ready")[1] == "PodsNotReady"
+
+
+def test_a_problem_is_degraded() -> None:
+    document = of(LATE, MOVING)
+    assert condition(document, "Ready") == ("False", "DecommissionTimedOut", "Late.")
+    assert condition(document, "Degraded") == ("True", "DecommissionTimedOut", "Late.")
+
+
+@pytest.mark.parametrize(("age", "seconds"), [(0, 5), (300, 30), (86400, 60)])
+def test_it_is_looked_at_again_soon(age: int, seconds: int) -> None:
+    document = of(MOVING)
+    for each in document["conditions"]:
+        each["lastTransitionTime"] = timestamp(NOW - timedelta(seconds=age))
+    assert requeue_after(document, NOW) == seconds
+
+
+NONE: dict[str, Any] = {}
+NAMED = {"historicalDecommission": [ENTRY.document]}
+UNNAMED = {"historicalDecommission": [Entry("h-1", "historicals", SINCE).document]}
+POD = {"kind": "Pod", "metadata": {"name": "h-1"}}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "pods", "expected"),
+    [
+        (NONE, UNNAMED, [POD], []),
+        (UNNAMED, NAMED, [POD], ["HistoricalDecommissioning: Pod h-1 is being decommissioned (h-1:8083, 100 bytes)."]),
+        (NAMED, NAMED, [POD], []),
+        (NAMED, NONE, [], ["HistoricalDecommissioned: Pod h-1 is decommissioned, and has stopped (h-1:8083)."]),
+        (NAMED, NONE, [POD], ["HistoricalRecommissioned: Pod h-1 is not decommissioned any more (h-1:8083)."]),
+    ],
+)
+def test_events(before: dict[str, Any], after: dict[str, Any], pods: list[dict[str, Any]], expected: list[str]) -> None:
+    found = decommission_texts(StatusChange(before, after), Observed().with_objects(pods))
+    assert [f"{each.reason}: {each.message}" for each in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [(0, "0 bytes"), (1023, "1023 bytes"), (1536, "1.5 KiB"), (200 * 1024**3, "200 GiB"), (5 * 1024**6, "5120 PiB")],
+)
+def test_sizes_are_readable(size: int, text: str) -> None:
+    assert size_text(size) == text
