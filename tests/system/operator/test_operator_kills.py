@@ -36,6 +36,8 @@ NAME = "c"
 SEED = int(os.environ.get("DRUIDOPS_SEED") or 1)
 # In every run of the tests.
 OFTEN = ("the operator with its runs", "the resident process")
+# Up to six kills in each, more than 200 in all.
+ROUNDS = 40
 CLAIM = "PersistentVolumeClaim"
 
 
@@ -63,9 +65,41 @@ def test_killed_during_a_reconcile(
     victim: str,
 ) -> None:
     print(f"DRUIDOPS_SEED={SEED}")
+    killed = kill_during_reconciles(
+        operator, live, undisturbed, proxy, tmp_path, random.Random(f"{SEED} {victim}"), victim
+    )
+    record_property("measurement", f"killed {killed}, DRUIDOPS_SEED={SEED}")
+
+
+@campaign("One kind of victim at a time, a few times.")
+@pytest.mark.parametrize("number", range(ROUNDS))
+def test_killed_at_random(
+    operator: StartOperator,
+    live: NamespaceClient,
+    undisturbed: NamespaceClient,
+    proxy: FaultProxy,
+    tmp_path: Path,
+    record_property: Callable[[str, object], None],
+    number: int,
+) -> None:
+    print(f"DRUIDOPS_SEED={SEED}")
+    killed = kill_during_reconciles(operator, live, undisturbed, proxy, tmp_path, random.Random(f"{SEED} {number}"))
+    record_property("measurement", f"killed {killed}, DRUIDOPS_SEED={SEED}")
+
+
+def kill_during_reconciles(
+    operator: StartOperator,
+    live: NamespaceClient,
+    undisturbed: NamespaceClient,
+    proxy: FaultProxy,
+    tmp_path: Path,
+    chance: random.Random,
+    victim: str = "",
+) -> Killer:
+    """Create, update and delete a cluster while the victim, by default any of them, is killed; nothing is lost."""
     login = account(live.plane, live.namespace, tmp_path)
     started = start(operator, live, tmp_path, login=login, direct=login.through(proxy.url))
-    killer = Killer(started.program, proxy, random.Random(f"{SEED} {victim}"), victim)
+    killer = Killer(started.program, proxy, chance, victim)
     desired, updated = small_cluster.spec(1, replicas=1), small_cluster.spec(2, replicas=1)
 
     begin = live.mark()
@@ -95,9 +129,9 @@ def test_killed_during_a_reconcile(
     assert killer.change(lambda: live.delete("Druid", NAME), lambda: live.find("Druid", NAME) is None, requests)
     eventually(lambda: live.find("Druid", NAME) is None and live.created_objects() == set())
     assert creations(started.events(begin)) == {}
-    if victim.endswith("go on"):
+    if killer.leaves_runs:
         eventually(lambda: all(run.end for run in started.program.runs))
-    record_property("measurement", f"killed {killer}, DRUIDOPS_SEED={SEED}")
+    return killer
 
 
 def counted(undisturbed: NamespaceClient) -> int:
