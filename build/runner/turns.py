@@ -58,8 +58,8 @@ def ask(turns: Turns, uid: str, now: float, workers: int) -> Answer:
     wait = turn.begins - now if turn.begins - now > _SHORT_SECONDS else 0.0
     may_run = not wait
     kept = {other: each for other, each in turns.by_uid.items() if abs(each.begins - now) < KEPT_SECONDS}
-    given = {**kept, uid: Turn(turn.begins, turn.has_begun or may_run)}
-    return Answer(turns._replace(by_uid=given), wait, may_run and not turn.has_begun)
+    by_uid = {**kept, uid: Turn(turn.begins, turn.has_begun or may_run)}
+    return Answer(turns._replace(by_uid=by_uid), wait, may_run and not turn.has_begun)
 
 
 def ended(turns: Turns, seconds: float) -> Turns:
@@ -76,9 +76,9 @@ def _is_of_another_clock(time: float, now: float) -> bool:
 def from_json(text: str) -> Turns:
     """The turns that have been written; none if a writer has been killed."""
     try:
-        following, seconds, by_uid = json.loads(text)
-        given = {uid: Turn(float(begins), bool(has_begun)) for uid, (begins, has_begun) in by_uid.items()}
-        return Turns(float(following), float(seconds), given)
+        following, seconds, written = json.loads(text)
+        by_uid = {uid: Turn(float(begins), bool(has_begun)) for uid, (begins, has_begun) in written.items()}
+        return Turns(float(following), float(seconds), by_uid)
     except (ValueError, TypeError, AttributeError):
         return Turns()
 

@@ -270,8 +270,8 @@ def test_killed_run_is_reported_as_an_ordinary_one(fresh: Runner) -> None:
     os.kill(process, signal.SIGKILL)
     ordinary = started.end()
     assert warm.artifacts["status"] == ordinary.artifacts["status"] == "failed"
+    # ansible-operator acts on the events: the exit status of ansible-runner itself is 0
     assert [event["event"] for event in warm.events] == [event["event"] for event in ordinary.events]
-    assert 0 not in (warm.status, ordinary.status)
 
 
 def playbooks_of(runner: int) -> list[int]:

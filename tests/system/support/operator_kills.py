@@ -92,7 +92,7 @@ class Killer:
 
     @property
     def leaves_runs(self) -> bool:
-        """True if no run was killed, and those of a killed operator have gone on."""
+        """True if no run was killed, and those of a killed operator were continued."""
         return all(victim.endswith("go on") for victim in self._killed)
 
     def __str__(self) -> str:
