@@ -52,7 +52,10 @@ def _run(directory: str, arguments: Sequence[str]) -> str:
         return str(error)
     # From here on there is no ordinary run, whatever fails: the run may have begun.
     if connection is not None and answer.startswith(message.READY):
-        sys.exit(_result(connection, int(answer.removeprefix(message.READY)), arguments))
+        status = _result(connection, int(answer.removeprefix(message.READY)), arguments)
+        sys.stderr.flush()
+        # Python's own end takes a millisecond, and nothing else has been written
+        os._exit(status)
     if answer.startswith(message.REFUSED):
         sys.stderr.write(f"ansible-runner:{answer.removeprefix(message.REFUSED).decode()}. Nothing was run\n")
         sys.exit(FAILED)

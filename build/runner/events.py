@@ -12,7 +12,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import suppress
+from contextlib import closing, suppress
+from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from socket import AF_UNIX, socket
 from types import ModuleType
@@ -26,6 +27,9 @@ CALLBACK = "awx_display"
 ACTED_ON = frozenset(
     {"playbook_on_task_start", "runner_on_ok", "runner_item_on_ok", "runner_on_failed", "playbook_on_stats"}
 )
+_LAST = "playbook_on_stats"
+# It accepts an event within 10 s, or answers that it does not.
+_TIMEOUT_SECONDS = 30
 
 
 def callback_module() -> ModuleType:
@@ -56,14 +60,17 @@ class _Sender:
         self._path = config.settings.get("runner_http_path")
         # The text of the event without its end: the plugin that prints the result may change it.
         self._begun: str | None = None
-        self._uuid = ""
+        self._uuid = self._kind = ""
+        # Without one of the events, ansible-operator would take the run for a success: with the request to be repeated,
+        # or the failure of a task. Without the last one, it reports an error, and repeats the run after a pause.
+        self._is_lost = False
         self._offset = 0
         self._count = 0
 
     def begin(self, event: dict[str, Any]) -> None:
         self._begun = to_json(event).removesuffix("}") if event["event"] in ACTED_ON else None
         if self._begun:
-            self._uuid, self._offset = event["uuid"], _printed()
+            self._uuid, self._kind, self._offset = event["uuid"], event["event"], _printed()
 
     def end(self) -> None:
         if self._begun is None:
@@ -72,33 +79,39 @@ class _Sender:
         rest = {"counter": self._count, "stdout": _text(self._offset), "runner_ident": self._ident}
         body = f"{self._begun}, {json.dumps(rest).removeprefix('{')}"
         self._begun = None
-        # as ansible-runner does: the run goes on
-        with suppress(OSError, HTTPException):
-            self._post(body)
+        self._post(body)
         file = os.path.join(self._artifacts, f"{self._count}-{self._uuid}.json")
         with open(file, "w", encoding="utf-8") as stream:
             stream.write(body)
 
     def _post(self, body: str) -> None:
-        if not self._address:
+        """Post the event; the run goes on if that fails, as with ansible-runner, but it is not reported as complete."""
+        if not self._address or (self._is_lost and self._kind == _LAST):
             return
-        connection = _UnixConnection(self._address)
-        try:
-            connection.request("POST", self._path, body.encode(), {"Content-Type": "application/json"})
-            connection.getresponse().read()
-        finally:
-            connection.close()
+        if not post(self._address, self._path, body):
+            self._is_lost = True
+            print(f"The event {self._kind} was not sent to ansible-operator")
+
+
+def post(address: str, path: str, body: str) -> bool:
+    """Post an event to a unix socket; True if it has been accepted."""
+    connection = _UnixConnection(address)
+    with suppress(OSError, HTTPException), closing(connection):
+        connection.request("POST", path, body.encode(), {"Content-Type": "application/json"})
+        return connection.getresponse().status == HTTPStatus.NO_CONTENT
+    return False
 
 
 class _UnixConnection(HTTPConnection):
     """HTTP over a unix socket."""
 
     def __init__(self, address: str) -> None:
-        super().__init__("localhost")
+        super().__init__("localhost", timeout=_TIMEOUT_SECONDS)
         self._address = address
 
     def connect(self) -> None:
         self.sock = socket(AF_UNIX)
+        self.sock.settimeout(self.timeout)
         self.sock.connect(self._address)
 
 

@@ -30,6 +30,8 @@ _TICK_SECONDS = 5
 _PAUSE_SECONDS = 0.1
 # ansible-operator's workers are fewer.
 _BACKLOG = 128
+# After so many runs in a row with another environment, as when the first run was not ansible-operator's, it ends.
+_MOST_FOREIGN = 3
 
 
 def serve(environment: dict[bytes, bytes]) -> None:
@@ -73,12 +75,14 @@ class Resident:
     files: changed_files.Files
     refusal: str
     runs: dict[int, Run] = field(default_factory=dict)
+    # how many of the last runs had another environment
+    foreign: int = 0
 
     def serve(self) -> None:
         """Accept until a reason to end; then let the runs finish."""
         limit = restrictions.max_run_seconds(dict(os.environ))
         own, last_run = os.stat(self.path), time.monotonic()
-        while self._is_own(own) and not self.stopped and time.monotonic() - last_run < IDLE_SECONDS:
+        while self._is_own(own) and not self._is_useless() and time.monotonic() - last_run < IDLE_SECONDS:
             if self._wait(self.listener) and (connection := self._accept()):
                 if changed_files.is_changed(self.files):
                     # the client starts another one, since there is no path to this one any more
@@ -92,6 +96,10 @@ class Resident:
         self.listener.close()
         while self.runs:
             self._wait(None)
+
+    def _is_useless(self) -> bool:
+        """True if it has been asked to end, or if runs have another environment than the start had."""
+        return bool(self.stopped) or self.foreign >= _MOST_FOREIGN
 
     def _is_own(self, own: os.stat_result) -> bool:
         """False if the directory has been removed, or another process has taken the place of this one."""
@@ -185,9 +193,10 @@ class Resident:
                 # until it is waited for, no other group of processes gets its number
                 with suppress(ProcessLookupError):
                     os.killpg(pid, signal.SIGKILL)
-            _pid, status = os.waitpid(pid, 0)
+            code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
             if run is not None:
-                _answer(run, os.waitstatus_to_exitcode(status))
+                self.foreign = self.foreign + 1 if code == run_process.OTHER_START else 0
+                _answer(run, code)
 
 
 def _answer(run: Run, code: int) -> None:

@@ -51,7 +51,7 @@ _CANNOT_RUN = 2
 def restrict(arguments: list[str], environment: dict[str, str], now: float) -> list[str]:
     """Restrict the requested run: its files, and the arguments, which are returned. SystemExit if nothing may run."""
     directory = arguments[1]
-    _rewrite(directory, "extravars", lambda document: allowed_variables(document, *_kind(directory)))
+    _rewrite(directory, "extravars", lambda document: allowed_variables(document, *kind_of(directory)))
     timeout = {"job_timeout": max_run_seconds(environment)}
     _rewrite(directory, "settings", lambda document: {**document, **timeout})
     record_attempt(environment.get(PENDING, ""), directory, now)
@@ -84,7 +84,7 @@ def _artifacts(number: str) -> str:
 
 def max_verbosity(directory: str, environment: dict[str, str]) -> int:
     """The maximum verbosity of the runs of a kind: the value of ansible-operator's own variable, 0 if it is not set."""
-    group, kind = _kind(directory)
+    group, kind = kind_of(directory)
     value = environment.get(f"ANSIBLE_VERBOSITY_{kind}_{group}".replace(".", "_").upper(), "")
     return int(value) if value.isdecimal() else 0
 
@@ -106,7 +106,7 @@ def unused_seconds(environment: dict[str, str]) -> float:
     return max(unused.SECONDS, 2 * seconds(environment.get("RECONCILE_WAIT", "")), 2 * max_run_seconds(environment))
 
 
-def _kind(directory: str) -> tuple[str, str]:
+def kind_of(directory: str) -> tuple[str, str]:
     """Group and kind of the resource: the directory ends in GROUP/VERSION/KIND/NAMESPACE/NAME."""
     parts = ["", *directory.rstrip("/").split("/")]
     return (parts[-5], parts[-3]) if len(parts) > 5 else ("", "")
@@ -133,12 +133,20 @@ def _rewrite(directory: str, name: str, change: Callable[[dict[str, Any]], dict[
 def allowed_variables(variables: dict[str, Any], group: str, kind: str) -> dict[str, Any]:
     """The variables without those of the resource, and the minimum period if its author requests a shorter one."""
     found = {name: value for name, value in variables.items() if name == META or name.startswith(OURS)}
-    resource = variables.get(f"_{group}_{kind.lower()}".replace(".", "_").replace("-", "_")) or {}
+    resource = resource_of(variables, group, kind)
     asked = (resource.get("metadata", {}).get("annotations") or {}).get(PERIOD)
-    # a string is marked if watches.yaml has markUnsafe
-    text = asked.get("__ansible_unsafe") if isinstance(asked, dict) else asked
-    is_too_short = 0 < seconds(text or "") < MIN_PERIOD_SECONDS
+    is_too_short = 0 < seconds(plain(asked) or "") < MIN_PERIOD_SECONDS
     return {**found, "druidops_least_period": MIN_PERIOD_SECONDS} if is_too_short else found
+
+
+def resource_of(variables: dict[str, Any], group: str, kind: str) -> dict[str, Any]:
+    """The resource in the variables of its run; empty without one."""
+    return variables.get(f"_{group}_{kind.lower()}".replace(".", "_").replace("-", "_")) or {}
+
+
+def plain(value: Any) -> Any:
+    """A string of the resource, which is marked if watches.yaml has markUnsafe."""
+    return value.get("__ansible_unsafe") if isinstance(value, dict) else value
 
 
 def seconds(duration: str) -> float:

@@ -14,11 +14,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NoReturn
 
-from . import in_process, message, ordinary_runner, restrictions
+from . import in_process, message, ordinary_runner, restrictions, step_aside
 from .request import Request, decode
 from .same_start import ordinary_reason
 
 _FAILED = 1
+# The exit status of a process that runs nothing since the resident process was started in another way.
+OTHER_START = 253
 _REQUEST_SECONDS = 15
 
 
@@ -52,9 +54,11 @@ def _serve(connection: socket.socket, environment: Mapping[bytes, bytes], limit:
     request, streams = _received(connection)
     arguments = [*map(os.fsdecode, request.arguments)]
     if refusal:
-        return _answer(connection, message.REFUSED, refusal)
+        _answer(connection, message.REFUSED, refusal)
+        return _FAILED
     if reason := ordinary_reason(request, environment):
-        return _answer(connection, message.ORDINARY, reason)
+        _answer(connection, message.ORDINARY, reason)
+        return OTHER_START
     connection.sendall(b"%b %d\n" % (message.READY, limit))
     if connection.recv(len(message.GO)) != message.GO:
         return _FAILED
@@ -65,14 +69,16 @@ def _serve(connection: socket.socket, environment: Mapping[bytes, bytes], limit:
     os.chdir(request.directory)
     os.environb.clear()
     os.environb.update(request.environment)
+    deletion = step_aside.deletion(arguments[1])
     arguments = restrictions.restrict(arguments, dict(os.environ), time.time())
     options = in_process.options(arguments)
-    return in_process.run(options) if options else ordinary_runner.run(arguments)
+    if options is None:
+        return ordinary_runner.run(arguments)
+    return step_aside.run(options, deletion) if deletion else in_process.run(options)
 
 
-def _answer(connection: socket.socket, kind: bytes, reason: str) -> int:
+def _answer(connection: socket.socket, kind: bytes, reason: str) -> None:
     connection.sendall(b"%b %b\n" % (kind, reason.replace("\n", " ").encode()))
-    return _FAILED
 
 
 def _received(connection: socket.socket) -> tuple[Request, Sequence[int]]:

@@ -17,6 +17,7 @@ import ctypes
 import os
 import signal
 import sys
+import time
 from contextlib import suppress
 
 from . import client
@@ -26,6 +27,7 @@ RELEASE = "release-lease"
 # prctl(2): processes whose parent exits become children of this one.
 PR_SET_CHILD_SUBREAPER = 36
 FORWARDED = (signal.SIGTERM, signal.SIGINT)
+_POLL_SECONDS = 0.1
 
 
 def main() -> None:
@@ -40,12 +42,28 @@ def main() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
     status = wait(program)
     if is_stopped:
-        stop_resident(os.environ.get(client.DIRECTORY, ""))
-        wait(None)
+        wait_for_runs(os.environ.get(client.DIRECTORY, ""))
         release = os.path.join(os.path.dirname(sys.argv[0]), RELEASE)
         with suppress(OSError):
             os.spawnv(os.P_WAIT, release, [release, *sys.argv[2:]])
     sys.exit(status if status >= 0 else 128 - status)
+
+
+def wait_for_runs(directory: str) -> None:
+    """Wait for all processes that are left; the resident process, which may only just be starting, is asked to end."""
+    while is_any_left():
+        stop_resident(directory)
+        time.sleep(_POLL_SECONDS)
+
+
+def is_any_left() -> bool:
+    """True while there is a child of this process that has not ended."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return False
+    return True
 
 
 def stop_resident(directory: str) -> None:
@@ -70,8 +88,8 @@ def forward_signals(program: int) -> list[int]:
     return received
 
 
-def wait(program: int | None) -> int:
-    """Wait for the program, or for all processes that are left; return the exit status, negative for a signal."""
+def wait(program: int) -> int:
+    """Wait for the program; return the exit status, negative for a signal."""
     with suppress(ChildProcessError):
         while True:
             process, status = os.wait()

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import py_compile
@@ -21,6 +22,7 @@ from ansible_collections.druidops.druid.tests.system.support import runner as ru
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.runner import Runner
+from testbed.operator.descendants import descendants
 from testbed.operator.resident import children, resident_process
 
 FAIL: dict[str, Any] = {"name": "Fail", "ansible.builtin.fail": {"msg": "on purpose"}}
@@ -251,9 +253,37 @@ def test_killed_run_has_failed_and_nothing_of_it_goes_on(fresh: Runner) -> None:
     os.kill(process, signal.SIGKILL)
     ended = started.end()
     assert (ended.status, ended.artifacts["rc"], ended.artifacts["status"]) == (137, "137", "failed")
+    assert ended.kinds[-1] == "playbook_on_task_start"
     assert "ansible-runner: the run was killed: signal 9" in ended.output
     eventually(lambda: all(map(has_ended, tasks)))
     assert fresh.run(fresh.playbook("next", [SHOW])).status == 0
+
+
+def test_killed_run_is_reported_as_an_ordinary_one(fresh: Runner) -> None:
+    started, process, _tasks = paused(fresh, SLEEP)
+    os.kill(process, signal.SIGKILL)
+    warm = started.end()
+    started = fresh.start(fresh.playbook("pause", [SLEEP]), is_warm=False)
+    (process,) = eventually(lambda: playbooks_of(started.process.pid))
+    # the task runs
+    eventually(lambda: any(b"sleep\x00600" in command(each) for each in descendants(process)))
+    os.kill(process, signal.SIGKILL)
+    ordinary = started.end()
+    assert warm.artifacts["status"] == ordinary.artifacts["status"] == "failed"
+    # ansible-operator acts on the events: the exit status of ansible-runner itself is 0
+    assert [event["event"] for event in warm.events] == [event["event"] for event in ordinary.events]
+
+
+def playbooks_of(runner: int) -> list[int]:
+    """Return the ansible-playbook that ansible-runner has started."""
+    return [each for each in children(runner) if b"ansible-playbook" in command(each)]
+
+
+def command(pid: int) -> bytes:
+    """Return the command line of a process, empty if it has ended."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b""
 
 
 def test_run_ends_with_its_client(fresh: Runner) -> None:
@@ -307,6 +337,20 @@ def test_another_environment_is_run_in_the_ordinary_way(fresh: Runner) -> None:
     assert fresh.run(playbook, ANSIBLE_NOCOLOR="1").status == 0
     (reason,) = fresh.reports
     assert reason.endswith("the environment differs from that of the resident process: ANSIBLE_NOCOLOR.")
+
+
+def test_resident_process_of_another_environment_is_replaced(fresh: Runner) -> None:
+    playbook = fresh.playbook("show", [SHOW])
+    fresh.run(playbook, ANSIBLE_NOCOLOR="1")
+    other = fresh.resident
+    for _ordinary in range(3):
+        assert fresh.run(playbook).status == 0
+    reports = fresh.reports
+    assert len(reports) == 3
+    for _warm in range(2):
+        assert fresh.run(playbook).status == 0
+    assert fresh.resident != other
+    assert fresh.reports == reports
 
 
 def test_ordinary_runs_without_a_resident_process(fresh: Runner) -> None:
@@ -371,13 +415,22 @@ def test_runs_leave_nothing_behind(fresh: Runner, tmp_path: Path, count: int) ->
     temporary = tmp_path / "tmp"
     temporary.mkdir()
     fresh.environment["TMPDIR"] = str(temporary)
-    playbook = fresh.playbook("requeue", CONTRACT["requeue"])
-    for _kept in range(6):
+    other = tmp_path / "other.yml"
+    other.write_text(fresh.playbook("success", CONTRACT["success"]).read_text())
+    # with the exit status of each
+    playbooks = {
+        fresh.playbook("requeue", CONTRACT["requeue"]): 0,
+        fresh.playbook("failure", CONTRACT["failure"]): 2,
+        # its API server cannot be reached
+        fresh.collection / "playbooks" / "operator_druid.yml": 0,
+        other: 0,
+    }
+    for playbook, _kept in itertools.product(playbooks, range(6)):
         fresh.run(playbook)
     resident = fresh.resident
     before = state(fresh, temporary)
-    for _number in range(count):
-        assert fresh.run(playbook).status == 0
+    for playbook, status in itertools.islice(itertools.cycle(playbooks.items()), count):
+        assert fresh.run(playbook).status == status
     assert fresh.resident == resident
     assert state(fresh, temporary) == before
     assert fresh.reports == []

@@ -57,13 +57,14 @@ VICTIMS: Mapping[str, Callable[[Operator], None]] = {
 
 
 class Killer:
-    """Kills the victim, of VICTIMS, of an operator whose runs make their requests through the proxy."""
+    """Kills the victim, of VICTIMS, or any, of an operator whose runs make their requests through the proxy."""
 
     def __init__(self, program: Operator, proxy: FaultProxy, chance: random.Random, victim: str) -> None:
         self._program = program
         self._proxy = proxy
         self._chance = chance
-        self._victim = VICTIMS[victim]
+        self._victims = [victim] if victim else [*VICTIMS]
+        self._killed: list[str] = []
         self._lock = threading.Lock()
         self._is_armed = False
         self._was_killed = threading.Event()
@@ -89,8 +90,14 @@ class Killer:
                 self._arm(requests)
         return len(self._moments) - before
 
+    @property
+    def leaves_runs(self) -> bool:
+        """True if no run was killed, and those of a killed operator were continued."""
+        return all(victim.endswith("go on") for victim in self._killed)
+
     def __str__(self) -> str:
-        return f"{len(self._moments)} times, before " + ", ".join(self._moments)
+        moments = (f"{each} ({victim})" for each, victim in zip(self._moments, self._killed, strict=True))
+        return f"{len(self._moments)} times, before {', '.join(moments)}"
 
     def _arm(self, requests: int) -> None:
         self._was_killed.clear()
@@ -110,6 +117,8 @@ class Killer:
         with self._lock:
             if not self._is_armed:
                 return
-            self._victim(self._program)
+            victim = self._chance.choice(self._victims)
+            VICTIMS[victim](self._program)
+            self._killed.append(victim)
             self._moments.append(str(self._proxy.reached))
             self._was_killed.set()

@@ -39,6 +39,18 @@ sys.exit(1)
 RECORDER = "import os, sys; open('released', 'w').write(' '.join([str(os.path.exists('run')), sys.argv[-1]]))"
 
 
+# Leaves a process that only accepts connections after a while, as a resident process that has just been started.
+STARTING = """
+import os, signal, subprocess, sys
+left = "import os, signal, socket, time; time.sleep(1); listener = socket.socket(socket.AF_UNIX);" \\
+    "listener.bind(os.environ['DRUIDOPS_WARM_RUNNER'] + '/socket'); listener.listen(); signal.pause()"
+os.mkdir(os.environ["DRUIDOPS_WARM_RUNNER"], 0o700)
+subprocess.Popen([sys.executable, "-c", left], start_new_session=True)
+print("ready", flush=True)
+signal.pause()
+"""
+
+
 @pytest.fixture
 def start(tmp_path: Path) -> Path:
     """The program, with a recorder instead of the one that releases the Lease."""
@@ -61,6 +73,17 @@ def test_releases_the_lease_after_the_last_run(start: Path, tmp_path: Path) -> N
         (tmp_path / "end").write_text("")
         assert started.wait(60) == 3
     assert (tmp_path / "released").read_text() == "True --leader-elect"
+
+
+def test_stops_a_resident_process_that_is_starting(start: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "DRUIDOPS_WARM_RUNNER": str(tmp_path / "warm")}
+    command = [start, sys.executable, "-c", STARTING]
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True) as started:
+        assert started.stdout
+        assert started.stdout.readline() == "ready\n"
+        started.send_signal(signal.SIGTERM)
+        assert started.wait(60) == 128 + signal.SIGTERM
+    assert (tmp_path / "released").exists()
 
 
 @pytest.mark.parametrize(
