@@ -191,8 +191,8 @@ def interrupted(release: Release | None, now: datetime, timeout: float) -> Revis
     """Return the latest revision if the run that created it was interrupted; a finding while it may still run."""
     if release is None or release.latest.state not in PENDING:
         return None
-    created = str(release.latest.secret["metadata"].get("creationTimestamp") or "")
-    if seconds_since(created, now) > timeout + GRACE.total_seconds():
+    # Helm writes this time when it begins.
+    if seconds_since(release.latest.updated, now) > timeout + GRACE.total_seconds():
         return release.latest
     return Finding(
         reasons.RELEASE_PENDING,

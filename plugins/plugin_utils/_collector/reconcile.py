@@ -130,14 +130,25 @@ def _to_keep(api: KubernetesApi, planned: Reconciled, deployed: Revision, option
     return replace(planned, plan=Plan(steps, problems), objects=objects, failed_attempt={})
 
 
+def _to_keep_after_failure(api: KubernetesApi, planned: Reconciled, failed: Finding, options: Options) -> Reconciled:
+    """Plan for the revision that Helm has restored after a failure, until another attempt is due."""
+    deployed = planned.release.deployed if planned.release else None
+    if deployed is None:
+        return planned.blocked(failed)
+    kept = _to_keep(api, planned, deployed, options)
+    plan = replace(kept.plan, findings=(failed, *kept.plan.findings))
+    return replace(kept, plan=plan, failed_attempt=planned.failed_attempt)
+
+
 def _to_deploy(
     api: KubernetesApi, planned: Reconciled, wanted: Target, pending: Revision | None, options: Options
 ) -> Reconciled:
     """Plan for a release that is to be installed or upgraded; the chart is rendered without the API server."""
     collector = planned.collector
-    problem = decide.failed_before(collector, wanted) or decide.namespace_problem(
-        collector, namespace_state(api, collector.tenant)
-    )
+    failed = decide.failed_before(collector, wanted)
+    if failed is not None:
+        return _to_keep_after_failure(api, planned, failed, options)
+    problem = decide.namespace_problem(collector, namespace_state(api, collector.tenant))
     if problem is not None:
         return planned.blocked(problem)
     try:

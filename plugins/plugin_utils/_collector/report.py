@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import Confidential
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names, status
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import (
     Deploy,
@@ -96,9 +97,22 @@ def _changes(step: Any) -> Iterable[ObjectChange]:
 
 
 def _difference(change: ObjectChange) -> dict[str, Any]:
-    before, after = masked_pair(change.before, change.after)
+    before, after = masked_pair(_confidential(change.before), _confidential(change.after))
     title = change.title.partition(" ")[2]
     return {"before": before or "", "after": after or "", "before_header": title, "after_header": title}
+
+
+def _confidential(manifest: Any) -> Any:
+    """Return the object with its data as secrets, if it is a Secret."""
+    if not manifest or manifest.get("kind") != "Secret":
+        return manifest
+    fields = ("data", "stringData")
+    hidden = {field: _hidden(manifest[field]) for field in fields if isinstance(manifest.get(field), Mapping)}
+    return {**manifest, **hidden}
+
+
+def _hidden(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: Confidential(str(value)) for name, value in data.items()}
 
 
 REPORTING = Reporting(
