@@ -47,9 +47,13 @@ def finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Reconc
 
 
 def _release(api: KubernetesApi, collector: Collector) -> tuple[Release | None, str]:
-    """Return our release, and a warning about one that may be ours."""
+    """Return our release, and a warning about one that may be ours.
+
+    A resource whose status has no release has not installed any: the status is written first.
+    """
     name, namespace = collector.release, collector.tenant
-    if not (validate.is_safe_release(name) and validate.is_namespace(namespace)):
+    is_recorded = collector.uid is None or any(collector.recorded_release)
+    if not (is_recorded and validate.is_safe_release(name) and validate.is_namespace(namespace)):
         return None, ""
     release, unreadable = observe_release(api, namespace, name)
     if unreadable:
