@@ -54,7 +54,7 @@ GATE := $(CURDIR)/tools/ci/gate
 named = $(if $(findstring command,$(origin $(1))),$($(1)))
 
 PYTHON_VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-SCENARIO ?= default without_resource ingestion
+SCENARIO ?= default without_resource ingestion collector
 ansible_test = env HOME=$(CACHE)/ansible-test-$(1) $(CORE_$(subst .,_,$(1)))/bin/ansible-test
 
 # Variables for the tests.

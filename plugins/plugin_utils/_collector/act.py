@@ -53,8 +53,8 @@ def act(api: KubernetesApi, planned: Reconciled, options: Options) -> Reconciled
 
 def _failed(done: Reconciled, finding: Finding) -> Reconciled:
     failed: Mapping[str, Any] = done.failed_attempt
-    if finding.reason == reasons.HELM_FAILED and done.wanted is not None:
-        digest = attempt_digest(done.wanted, done.collector.annotations)
+    if finding.reason == reasons.HELM_FAILED and done.desired is not None:
+        digest = attempt_digest(done.desired, done.collector.annotations)
         failed = {"digest": digest, "message": finding.message[:_MAX_MESSAGE]}
     return replace(done, plan=replace(done.plan, findings=(*done.plan.findings, finding)), failed_attempt=failed)
 
@@ -86,9 +86,9 @@ def _remove_pending(api: KubernetesApi, done: Reconciled, step: RemovePending, _
 
 def _deploy(api: KubernetesApi, done: Reconciled, step: Deploy, options: Options) -> Reconciled:
     """Have Helm deploy, and mark the revision. If that is interrupted, the record in the status shows who did it."""
-    assert done.wanted is not None
+    assert done.desired is not None
     done = _record(api, done)
-    options.helm.deploy(done.wanted, options.helm_timeout, skip_crds=not options.allow_cluster_scoped_objects)
+    options.helm.deploy(done.desired, options.helm_timeout, skip_crds=not options.allow_cluster_scoped_objects)
     release, unreadable = observe_release(api, done.collector.tenant, done.collector.release)
     if release is None or release.deployed is None:
         raise HelmError(f"Helm has not deployed the release {step.release}: {unreadable or 'there is no revision'}.")

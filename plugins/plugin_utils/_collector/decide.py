@@ -148,25 +148,25 @@ def _config(collector: Collector, observed: Observed) -> str | None:
     return None if text is None else decoded(text, collector.is_base64)
 
 
-def attempt_digest(wanted: Target, annotations: Mapping[str, str]) -> str:
+def attempt_digest(desired: Target, annotations: Mapping[str, str]) -> str:
     """Return the identity of an attempt to deploy: a failed one is not repeated until it changes."""
-    chart = wanted.chart
+    chart = desired.chart
     retry = annotations.get(names.RETRY_ANNOTATION, "")
-    return digest([chart.reference, chart.repository, chart.version, wanted.values, retry])
+    return digest([chart.reference, chart.repository, chart.version, desired.values, retry])
 
 
-def is_deployed(wanted: Target, release: Release | None) -> Revision | None:
+def is_deployed(desired: Target, release: Release | None) -> Revision | None:
     """Return the deployed revision if it has this chart and these values."""
     revision = release.deployed if release else None
-    if revision is None or revision.values != wanted.values:
+    if revision is None or revision.values != desired.values:
         return None
-    return revision if (revision.chart, revision.chart_version) == (wanted.chart.name, wanted.chart.version) else None
+    return revision if (revision.chart, revision.chart_version) == (desired.chart.name, desired.chart.version) else None
 
 
-def failed_before(collector: Collector, wanted: Target) -> Finding | None:
+def failed_before(collector: Collector, desired: Target) -> Finding | None:
     """Return the failure of the same attempt."""
     failed = collector.failed_attempt
-    if not failed or failed.get("digest") != attempt_digest(wanted, collector.annotations):
+    if not failed or failed.get("digest") != attempt_digest(desired, collector.annotations):
         return None
     return Finding(
         reasons.HELM_FAILED,

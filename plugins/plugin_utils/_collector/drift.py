@@ -58,9 +58,9 @@ def restore(
     api: KubernetesApi, manifest: Sequence[Manifest], change: ObjectChange, release: str, namespace: str
 ) -> None:
     """Write one object of the release, as its manifest has it."""
-    wanted = change.after or {}
+    target = change.after or {}
     for each in manifest:
-        is_it = (each["kind"], each["metadata"]["name"]) == (wanted.get("kind"), wanted.get("metadata", {}).get("name"))
+        is_it = (each["kind"], each["metadata"]["name"]) == (target.get("kind"), target.get("metadata", {}).get("name"))
         kind = kinds_of(api, [each]).get((each["apiVersion"], each["kind"])) if is_it else None
         if kind is not None:
             api.with_kinds({each["kind"]: kind}).apply(with_helms_mark(each, kind, release, namespace))

@@ -102,16 +102,16 @@ def _planned(
     problems = tuple(decide.ownership_problems(collector, observed, chart))
     if problems:
         return replace(planned, release=None, is_owned=False).blocked(*problems)
-    wanted = decide.target(collector, observed, chart)
-    if isinstance(wanted, Finding):
-        return planned.blocked(wanted)
-    planned = replace(planned, wanted=wanted)
+    desired = decide.target(collector, observed, chart)
+    if isinstance(desired, Finding):
+        return planned.blocked(desired)
+    planned = replace(planned, desired=desired)
     pending = decide.interrupted(observed.release, now, options.helm_timeout)
     if isinstance(pending, Finding):
         return planned.blocked(pending)
-    deployed = None if pending else decide.is_deployed(wanted, observed.release)
+    deployed = None if pending else decide.is_deployed(desired, observed.release)
     if deployed is None:
-        return _to_deploy(api, planned, wanted, pending, options)
+        return _to_deploy(api, planned, desired, pending, options)
     return _to_keep(api, planned, deployed, options)
 
 
@@ -124,7 +124,7 @@ def _to_keep(api: KubernetesApi, planned: Reconciled, deployed: Revision, option
     problems = (*_scope_problems(api, collector, deployed.manifest, options), *objects.problems)
     steps = (
         *_finalizer(collector),
-        *(() if release.owner else (Mark(deployed, collector.release),)),
+        *(() if release.owner == (collector.namespace, collector.name) else (Mark(deployed, collector.release),)),
         *(Restore(change) for change in objects.changes),
     )
     return replace(planned, plan=Plan(steps, problems), objects=objects, failed_attempt={})
@@ -141,18 +141,18 @@ def _to_keep_after_failure(api: KubernetesApi, planned: Reconciled, failed: Find
 
 
 def _to_deploy(
-    api: KubernetesApi, planned: Reconciled, wanted: Target, pending: Revision | None, options: Options
+    api: KubernetesApi, planned: Reconciled, desired: Target, pending: Revision | None, options: Options
 ) -> Reconciled:
     """Plan for a release that is to be installed or upgraded; the chart is rendered without the API server."""
     collector = planned.collector
-    failed = decide.failed_before(collector, wanted)
+    failed = decide.failed_before(collector, desired)
     if failed is not None:
         return _to_keep_after_failure(api, planned, failed, options)
     problem = decide.namespace_problem(collector, namespace_state(api, collector.tenant))
     if problem is not None:
         return planned.blocked(problem)
     try:
-        rendered = options.helm.rendered(wanted)
+        rendered = options.helm.rendered(desired)
     except HelmError as error:
         return planned.blocked(Finding(reasons.HELM_FAILED, str(error)))
     refused = _scope_problems(api, collector, rendered, options)
@@ -162,7 +162,7 @@ def _to_deploy(
     deploy = Deploy(
         "upgrade" if is_installed else "install",
         collector.release,
-        wanted.chart.title,
+        desired.chart.title,
         decide.object_changes(rendered, planned.release),
     )
     steps: tuple[Step, ...] = (

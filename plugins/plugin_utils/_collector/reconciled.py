@@ -23,7 +23,7 @@ class Reconciled:
     """State, plan and (not in check mode) completed steps of a reconcile.
 
     `release` is our release, None if there is none, or if it is not ours. `is_owned` is false if the release of that
-    name belongs to somebody else. `failed_attempt` is for the status.
+    name belongs to another client. `failed_attempt` is for the status.
     """
 
     resource: Manifest
@@ -31,7 +31,7 @@ class Reconciled:
     plan: Plan
     release: Release | None = None
     is_owned: bool = True
-    wanted: Target | None = None
+    desired: Target | None = None
     secret: Manifest | None = None
     objects: Objects = field(default_factory=Objects)
     failed_attempt: Mapping[str, Any] = field(default_factory=dict)

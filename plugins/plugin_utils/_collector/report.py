@@ -40,7 +40,7 @@ def _completed(done: Reconciled, _check_mode: bool) -> Completed[Plan]:
 
 def _masker(done: Reconciled) -> Masked:
     """Return a masker for the secrets in the resource, in the Secret with the configuration, and in the values."""
-    configuration = [] if done.wanted is None else [done.wanted.values]
+    configuration = [] if done.desired is None else [done.desired.values]
     secret = [done.secret] if done.secret and done.secret["kind"] == "Secret" else []
     masker = masker_of([searched(done.resource), *configuration, *secret])
     return masker.text

@@ -83,7 +83,7 @@ def _release(done: Reconciled, masked: Masked) -> dict[str, Any]:
     former = done.collector.status.get("release")
     if done.release is None:
         # Our record is kept while nothing is known: who owns a release that appears later, would be unknown.
-        was_read = done.wanted is not None and done.is_owned
+        was_read = done.desired is not None and done.is_owned
         return {} if was_read or not former else {"release": former}
     revision = done.release.latest
     return {

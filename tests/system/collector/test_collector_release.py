@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A release that changes without us, fails, or belongs to somebody else."""
+"""A release that changes without us, fails, or belongs to another client."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_drift_is_reverted_and_a_failed_upgrade_is_rolled_back(collectors: Colle
     assert "failedAttempt" not in collectors.status()
 
 
-def test_release_of_somebody_else(collectors: Collectors, live: NamespaceClient) -> None:
+def test_release_of_another_client(collectors: Collectors, live: NamespaceClient) -> None:
     collectors.helm("install", "telemetry", str(CHART), "--set", "replicas=2")
     live.create(resource())
     mark = live.mark()

@@ -191,19 +191,19 @@ def test_renamed() -> None:
 
 
 def test_deployed_and_failed() -> None:
-    wanted = Target("telemetry", "ns", CHART, {"a": 1})
-    assert decide.is_deployed(wanted, release(secret(config={"a": 1})))
-    assert not decide.is_deployed(wanted, release(secret(config={"a": 2})))
-    assert not decide.is_deployed(wanted, release(secret(state="failed", config={"a": 1})))
-    assert not decide.is_deployed(wanted, None)
+    desired = Target("telemetry", "ns", CHART, {"a": 1})
+    assert decide.is_deployed(desired, release(secret(config={"a": 1})))
+    assert not decide.is_deployed(desired, release(secret(config={"a": 2})))
+    assert not decide.is_deployed(desired, release(secret(state="failed", config={"a": 1})))
+    assert not decide.is_deployed(desired, None)
     # the revision that failed is later than the one that is deployed
-    assert decide.is_deployed(wanted, release(secret(1, config={"a": 1}), secret(2, "failed", config={"a": 2})))
+    assert decide.is_deployed(desired, release(secret(1, config={"a": 1}), secret(2, "failed", config={"a": 2})))
 
-    failed = {"failedAttempt": {"digest": decide.attempt_digest(wanted, {}), "message": "m"}}
-    assert decide.failed_before(collector(status=failed), wanted)
+    failed = {"failedAttempt": {"digest": decide.attempt_digest(desired, {}), "message": "m"}}
+    assert decide.failed_before(collector(status=failed), desired)
     assert not decide.failed_before(collector(status=failed), Target("telemetry", "ns", CHART, {"a": 2}))
     retried = collector(status=failed, metadata={"annotations": {names.RETRY_ANNOTATION: "1"}})
-    assert not decide.failed_before(retried, wanted)
+    assert not decide.failed_before(retried, desired)
 
 
 def test_interrupted() -> None:
