@@ -14,6 +14,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from ansible import constants
 from ansible.plugins.loader import connection_loader
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_connection import helm_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import Helm
@@ -39,7 +40,7 @@ class ActionModule(ReconcileAction):
             return self._module(name, options, environment, task_vars or {})
 
         binary = arguments.get("helm_binary")
-        helm = Helm(run_module, connection.arguments, connection.environment, binary)
+        helm = Helm(run_module, connection.arguments, connection.environment, binary, constants.DEFAULT_LOCAL_TMP)
         self.kind = with_helm(helm)
         return super().run(tmp, task_vars)
 

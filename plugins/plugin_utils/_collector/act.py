@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import drift, names
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import attempt_digest
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import attempt_digest, deployed_label
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import HelmError
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import observe_release
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
@@ -112,7 +112,8 @@ def _mark(api: KubernetesApi, done: Reconciled, step: Mark, _options: Options) -
 
 
 def _label(api: KubernetesApi, done: Reconciled, revision: Revision) -> None:
-    desired = {**revision.labels, **done.collector.owner_labels}
+    deployed = {} if done.desired is None else {names.DEPLOYED_LABEL: deployed_label(done.desired, revision)}
+    desired = {**revision.labels, **done.collector.owner_labels, **deployed}
     if desired == revision.labels:
         return
     metadata = revision.secret["metadata"]

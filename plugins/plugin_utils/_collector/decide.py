@@ -31,6 +31,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 # How much longer than its own timeout a run of Helm may take, until its revision counts as interrupted.
 GRACE = timedelta(seconds=60)
 _HOOK = "helm.sh/hook"
+_LABEL_DIGITS = 32
 
 
 def tenant_problem(collector: Collector, allowed: Sequence[str]) -> tuple[Finding, ...]:
@@ -156,11 +157,20 @@ def attempt_digest(desired: Target, annotations: Mapping[str, str]) -> str:
 
 
 def is_deployed(desired: Target, release: Release | None) -> Revision | None:
-    """Return the deployed revision if it has this chart and these values."""
+    """Return the deployed revision if it has this chart and these values.
+
+    Helm may have stored other values than it was given, such as a rounded number: then its label identifies them.
+    """
     revision = release.deployed if release else None
-    if revision is None or revision.values != desired.values:
+    if revision is None or (revision.chart, revision.chart_version) != (desired.chart.name, desired.chart.version):
         return None
-    return revision if (revision.chart, revision.chart_version) == (desired.chart.name, desired.chart.version) else None
+    is_labelled = revision.labels.get(names.DEPLOYED_LABEL) == deployed_label(desired, revision)
+    return revision if is_labelled or revision.values == desired.values else None
+
+
+def deployed_label(desired: Target, revision: Revision) -> str:
+    """Return the label of the revision that was deployed with these values."""
+    return f"{digest([desired.chart.version, desired.values])[:_LABEL_DIGITS]}.{revision.number}"
 
 
 def failed_before(collector: Collector, desired: Target) -> Finding | None:

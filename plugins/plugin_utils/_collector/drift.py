@@ -18,6 +18,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
+# The server's message about a field that the kind does not have.
+_NOT_TYPED = "failed to create typed patch object"
 # What a dry run changes besides the specified fields.
 _BOOKKEEPING = frozenset({"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"})
 _COUNTED: Mapping[str, tuple[str, str]] = {
@@ -29,29 +31,38 @@ _COUNTED: Mapping[str, tuple[str, str]] = {
 def compare_objects(api: KubernetesApi, manifest: Sequence[Manifest], release: str, namespace: str) -> Objects:
     """Compare the live objects with the manifest of the release. Nothing is written."""
     kinds = kinds_of(api, manifest)
-    changes: list[ObjectChange] = []
-    problems: list[Finding] = []
-    unavailable: list[str] = []
+    found = Objects()
     for each in manifest:
         kind = kinds.get((each["apiVersion"], each["kind"]))
-        if kind is None:
-            problems.append(_unknown(each))
-            continue
-        desired = with_helms_mark(each, kind, release, namespace)
-        connection = api.with_kinds({each["kind"]: kind})
-        live = connection.get(each["kind"], desired["metadata"].get("namespace"), desired["metadata"]["name"])
-        try:
-            predicted = desired if live is None else connection.apply(desired, dry_run=True)
-        except ApiError as error:
-            if error.status != UNPROCESSABLE:
-                raise
-            problems.append(_unchangeable(desired, error))
-            continue
-        if live is None or _compared(live) != _compared(predicted):
-            changes.append(ObjectChange(live, desired if live is None else predicted))
-        elif live is not None:
-            unavailable.extend(_unavailable(live))
-    return Objects(tuple(changes), tuple(problems), tuple(unavailable))
+        one = Objects(problems=(_unknown(each),))
+        if kind is not None:
+            desired = with_helms_mark(each, kind, release, namespace)
+            one = _compare(api.with_kinds({each["kind"]: kind}), desired)
+        found = Objects(
+            (*found.changes, *one.changes),
+            (*found.problems, *one.problems),
+            (*found.unavailable, *one.unavailable),
+            (*found.warnings, *one.warnings),
+        )
+    return found
+
+
+def _compare(api: KubernetesApi, desired: Manifest) -> Objects:
+    """Compare one object, which `api` knows the kind of."""
+    live = api.get(desired["kind"], desired["metadata"].get("namespace"), desired["metadata"]["name"])
+    if live is None:
+        return Objects(changes=(ObjectChange(None, desired),))
+    try:
+        predicted = api.apply(desired, dry_run=True)
+    except ApiError as error:
+        if error.status == UNPROCESSABLE:
+            return Objects(problems=(_unchangeable(desired, error),))
+        if _NOT_TYPED in error.message:
+            return Objects(unavailable=tuple(_unavailable(live)), warnings=(_not_compared(desired, error),))
+        raise
+    if _compared(live) != _compared(predicted):
+        return Objects(changes=(ObjectChange(live, predicted),))
+    return Objects(unavailable=tuple(_unavailable(live)))
 
 
 def restore(
@@ -63,7 +74,10 @@ def restore(
         is_it = (each["kind"], each["metadata"]["name"]) == (target.get("kind"), target.get("metadata", {}).get("name"))
         kind = kinds_of(api, [each]).get((each["apiVersion"], each["kind"])) if is_it else None
         if kind is not None:
-            api.with_kinds({each["kind"]: kind}).apply(with_helms_mark(each, kind, release, namespace))
+            connection = api.with_kinds({each["kind"]: kind})
+            # As Helm does, a create request drops unknown fields; an apply would fail.
+            write = connection.create if change.before is None else connection.apply
+            write(with_helms_mark(each, kind, release, namespace))
 
 
 def with_helms_mark(manifest: Manifest, kind: Kind, release: str, namespace: str) -> Manifest:
@@ -97,6 +111,13 @@ def _unavailable(live: Manifest) -> Iterator[str]:
 def _unknown(manifest: Manifest) -> Finding:
     what = f"{manifest['kind']} ({manifest['apiVersion']})"
     return Finding(reasons.REFERENCE_NOT_FOUND, f"The release has an object of a kind that does not exist: {what}.")
+
+
+def _not_compared(manifest: Manifest, error: ApiError) -> str:
+    what = f"{manifest['kind']} {manifest['metadata']['name']}"
+    return (
+        f"{what} of the release is not compared with the live object: {error.message}. Change the chart or its values."
+    )
 
 
 def _unchangeable(manifest: Manifest, error: ApiError) -> Finding:

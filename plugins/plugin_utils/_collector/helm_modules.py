@@ -39,12 +39,16 @@ class HelmError(DruidopsError):
 
 @dataclass(frozen=True)
 class Helm:
-    """Helm of the controller. `connection` are arguments of the modules, `environment` variables of all of them."""
+    """Helm of the controller. `connection` are arguments of the modules, `environment` variables of all of them.
+
+    `temporary` is the directory for the files of a run. It is removed with the run, if that is killed.
+    """
 
     run_module: RunModule
     connection: Mapping[str, Any]
     environment: Mapping[str, str]
     binary: str | None = None
+    temporary: str | None = None
 
     def rendered(self, target: Target) -> tuple[Manifest, ...]:
         """Return the objects of the chart, with those of its hooks and its CRDs. Nothing is connected."""
@@ -108,10 +112,13 @@ class Helm:
     @contextmanager
     def _files(self, values: Mapping[str, Any]) -> Iterator[tuple[Path, Path, Mapping[str, str]]]:
         """A directory of this user, the file with the values in it, and the environment of the modules."""
-        directory = Path(tempfile.mkdtemp(prefix="druid-collector-"))
+        directory = Path(tempfile.mkdtemp(prefix="collector-", dir=self.temporary))
         try:
             if not is_safe_path(str(directory)):
-                raise HelmError(f"The path {directory} of temporary files has characters other than /._+-. Set TMPDIR.")
+                raise HelmError(
+                    f"The path {directory} of temporary files has characters other than letters, digits and /._+-. "
+                    "Set ANSIBLE_LOCAL_TEMP."
+                )
             path = directory / "values.json"
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE), "wb") as file:
                 file.write(to_json(values))

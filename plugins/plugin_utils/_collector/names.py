@@ -12,6 +12,8 @@ FINALIZER = "collector.druid.apache.org/release"
 # On the Secrets of Helm's revisions: the Collector that the release belongs to. Helm copies them to later revisions.
 OWNER_LABEL = "druid.apache.org/collector"
 OWNER_NAMESPACE_LABEL = "druid.apache.org/collector-namespace"
+# On the Secret of a revision: what was deployed with it, and its number, since Helm also copies this label.
+DEPLOYED_LABEL = "druid.apache.org/collector-deployed"
 # A new value requests one more attempt of a failed installation or upgrade. The same as of an ingestion.
 RETRY_ANNOTATION = "druid.apache.org/retry"
 

@@ -30,11 +30,15 @@ class ObjectChange(NamedTuple):
 
 @dataclass(frozen=True)
 class Objects:
-    """The objects that differ, those that cannot be made equal, and the workloads whose pods are not available."""
+    """The objects that differ, those that cannot be made equal, and the workloads whose pods are not available.
+
+    `warnings` are about objects that cannot be compared.
+    """
 
     changes: tuple[ObjectChange, ...] = ()
     problems: tuple[Finding, ...] = ()
     unavailable: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

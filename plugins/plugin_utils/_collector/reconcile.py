@@ -127,7 +127,8 @@ def _to_keep(api: KubernetesApi, planned: Reconciled, deployed: Revision, option
         *(() if release.owner == (collector.namespace, collector.name) else (Mark(deployed, collector.release),)),
         *(Restore(change) for change in objects.changes),
     )
-    return replace(planned, plan=Plan(steps, problems), objects=objects, failed_attempt={})
+    plan = Plan(steps, problems, objects.warnings)
+    return replace(planned, plan=plan, objects=objects, failed_attempt={})
 
 
 def _to_keep_after_failure(api: KubernetesApi, planned: Reconciled, failed: Finding, options: Options) -> Reconciled:

@@ -56,8 +56,9 @@ def _events(_done: Reconciled, completed: Completed[Plan], change: StatusChange)
             yield EventText("Normal", _reason(step), f"Done: {step.title}.")
     if change.has_new_problems:
         yield from (EventText("Warning", each.reason, each.message) for each in completed.plan.problems)
-    if completed.is_deleted:
-        yield from (EventText("Warning", reasons.RELEASE_RETAINED, text) for text in completed.plan.warnings)
+    if completed.is_deleted or change.is_new_generation:
+        reason = reasons.RELEASE_RETAINED if completed.is_deleted else reasons.SPEC_WARNING
+        yield from (EventText("Warning", reason, text) for text in completed.plan.warnings)
 
 
 _STEP_REASONS: Mapping[type[Step], str] = {

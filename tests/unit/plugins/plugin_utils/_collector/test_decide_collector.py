@@ -199,6 +199,12 @@ def test_deployed_and_failed() -> None:
     # the revision that failed is later than the one that is deployed
     assert decide.is_deployed(desired, release(secret(1, config={"a": 1}), secret(2, "failed", config={"a": 2})))
 
+    # Helm rounds large numbers; its label of an earlier revision counts for nothing
+    rounded = secret(2, labels={names.DEPLOYED_LABEL: decide.deployed_label(desired, release(secret(2)).latest)})
+    assert decide.is_deployed(desired, release(rounded))
+    copied = secret(3, labels=rounded["metadata"]["labels"])
+    assert not decide.is_deployed(desired, release(copied))
+
     failed = {"failedAttempt": {"digest": decide.attempt_digest(desired, {}), "message": "m"}}
     assert decide.failed_before(collector(status=failed), desired)
     assert not decide.failed_before(collector(status=failed), Target("telemetry", "ns", CHART, {"a": 2}))
