@@ -77,3 +77,9 @@ class Collectors:
 def collectors(ansible: Ansible, live: NamespaceClient) -> Collectors:
     """The newest ansible-core."""
     return Collectors(ansible, live)
+
+
+@pytest.fixture
+def each_collectors(each_ansible: Ansible, live: NamespaceClient) -> Collectors:
+    """The oldest and the newest ansible-core, each with its kubernetes.core."""
+    return Collectors(each_ansible, live)

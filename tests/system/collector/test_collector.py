@@ -19,12 +19,13 @@ CHECKSUM = "checksum/config"
 TEXT = "receivers: {}\n# {{ lookup('pipe', 'false') }} ${HOME} $(id) '\"\n"
 
 
-def test_life_cycle(collectors: Collectors, live: NamespaceClient) -> None:
+def test_life_cycle(each_collectors: Collectors, live: NamespaceClient) -> None:
+    collectors = each_collectors
     live.create(resource(collector={"config": TEXT}))
     mark = live.mark()
     planned = collectors.run("telemetry", "--check", "--diff")
     assert "create Deployment telemetry" in planned.output
-    assert live.writes(mark) == []
+    assert [each for each in live.writes(mark) if not each.dry_run] == []
 
     assert "install release telemetry" in collectors.run().output
     assert condition(live.get("Collector", "telemetry"), "Ready")["reason"] == "ReleaseDeployed"
@@ -32,7 +33,7 @@ def test_life_cycle(collectors: Collectors, live: NamespaceClient) -> None:
     before = collectors.pod_template()
     mark = live.mark()
     assert not collectors.run().changed
-    assert without_status(live.writes(mark)) == []
+    assert [each for each in without_status(live.writes(mark)) if not each.dry_run] == []
     assert collectors.revision() == 1
 
     live.merge("Collector", "telemetry", {"spec": {"collector": {"config": "receivers: {otlp: {}}"}}})

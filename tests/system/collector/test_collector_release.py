@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ansible_collections.druidops.druid.tests.system.collector.conftest import CHART, Collectors, resource
 from ansible_collections.druidops.druid.tests.system.collector.pending import pending
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 
 # The API server rejects it, which no schema of the chart does.
@@ -100,6 +101,7 @@ def test_chart_with_cluster_scoped_objects(collectors: Collectors, live: Namespa
     collectors.run(state="absent", wait=True)
 
 
+@campaign("the decision about it")
 def test_revision_of_an_interrupted_run(collectors: Collectors, live: NamespaceClient) -> None:
     live.create(resource())
     collectors.run()

@@ -10,6 +10,7 @@ import base64
 
 from ansible_collections.druidops.druid.tests.system.collector.conftest import Collectors, resource
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 
@@ -47,6 +48,7 @@ def test_other_namespace(collectors: Collectors, live: NamespaceClient) -> None:
     tenant.merge("ConfigMap", "holder", {"metadata": {"finalizers": None}})
 
 
+@campaign("the decoding; a configuration in the resource")
 def test_configuration_by_reference_is_decoded_as_specified(collectors: Collectors, live: NamespaceClient) -> None:
     plain, encoded = "receivers: {}", base64.b64encode(b"receivers: {}").decode()
     source = {"secretKeyRef": {"name": "source", "key": "text"}}
