@@ -28,10 +28,10 @@ def decoded(text: str, is_base64: bool) -> str:
 
 def text_of(holder: Mapping[str, Any], key: str) -> str | None:
     """Return the text in a key of a ConfigMap or Secret, None if there is none; InvalidConfig if it is not UTF-8."""
-    if holder["kind"] == "ConfigMap":
-        return (holder.get("data") or {}).get(key)
-    encoded = (holder.get("data") or {}).get(key)
+    found = (holder.get("data") or {}).get(key)
+    if found is None or holder["kind"] == "ConfigMap":
+        return None if found is None else str(found)
     try:
-        return None if encoded is None else base64.b64decode(encoded).decode("utf-8")
+        return base64.b64decode(found).decode("utf-8")
     except ValueError:
         raise InvalidConfig(f"key {key} is not UTF-8 text.") from None

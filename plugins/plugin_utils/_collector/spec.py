@@ -96,7 +96,8 @@ class Collector:
     @property
     def config(self) -> str | None:
         """The configuration in the resource itself."""
-        return self._collector.get("config")
+        specified = self._collector.get("config")
+        return specified if isinstance(specified, str) else None
 
     @property
     def source(self) -> Source | None:

@@ -59,10 +59,10 @@ def test_values_are_in_a_private_file_that_is_deleted(tmp_path: Path) -> None:
     [(name, arguments, environment)] = modules.calls
     assert name == MODULE
     assert not {"release_values", "set_values", "chart_repo_url", "chart_version"} & arguments.keys()
-    given = {
+    found = {
         key: arguments[key] for key in ("release_name", "release_namespace", "chart_ref", "timeout", "binary_path")
     }
-    assert [*given.values()] == ["telemetry", "tenant", "/charts/c", "60s", "/bin/helm"]
+    assert [*found.values()] == ["telemetry", "tenant", "/charts/c", "60s", "/bin/helm"]
     assert arguments["atomic"] is arguments["skip_crds"] is True
     # no plugin of the user takes part
     assert (environment["KUBECONFIG"], Path(environment["HELM_PLUGINS"]).parent.parent) == ("/k", tmp_path)
