@@ -40,7 +40,7 @@ class ActionModule(ReconcileAction):
             return self._module(name, options, environment, task_vars or {})
 
         binary = arguments.get("helm_binary")
-        helm = Helm(run_module, connection.arguments, connection.environment, binary, constants.DEFAULT_LOCAL_TMP)
+        helm = Helm(run_module, connection.arguments, connection.environment, binary, _local_temporary())
         self.kind = with_helm(helm)
         return super().run(tmp, task_vars)
 
@@ -63,3 +63,8 @@ class ActionModule(ReconcileAction):
             return returned
         finally:
             task.environment, task.check_mode = before
+
+
+def _local_temporary() -> str:
+    """Return Ansible's directory for temporary files of this run; it is removed when the run ends."""
+    return str(constants.DEFAULT_LOCAL_TMP)  # type: ignore[attr-defined]

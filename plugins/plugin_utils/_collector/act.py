@@ -86,9 +86,10 @@ def _remove_pending(api: KubernetesApi, done: Reconciled, step: RemovePending, _
 
 def _deploy(api: KubernetesApi, done: Reconciled, step: Deploy, options: Options) -> Reconciled:
     """Have Helm deploy, and mark the revision. If that is interrupted, the record in the status shows who did it."""
-    assert done.desired is not None
+    desired = done.desired
+    assert desired is not None
     done = _record(api, done)
-    options.helm.deploy(done.desired, options.helm_timeout, skip_crds=not options.allow_cluster_scoped_objects)
+    options.helm.deploy(desired, options.helm_timeout, skip_crds=not options.allow_cluster_scoped_objects)
     release, unreadable = observe_release(api, done.collector.tenant, done.collector.release)
     if release is None or release.deployed is None:
         raise HelmError(f"Helm has not deployed the release {step.release}: {unreadable or 'there is no revision'}.")

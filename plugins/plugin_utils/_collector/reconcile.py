@@ -21,11 +21,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.drift im
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.finalize import finalize
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import HelmError
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import (
-    Observed,
     kinds_of,
     namespace_state,
     observe,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import (
     Deploy,
