@@ -54,7 +54,7 @@ GATE := $(CURDIR)/tools/ci/gate
 named = $(if $(findstring command,$(origin $(1))),$($(1)))
 
 PYTHON_VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-SCENARIO ?= default without_resource ingestion
+SCENARIO ?= default without_resource ingestion collector
 ansible_test = env HOME=$(CACHE)/ansible-test-$(1) $(CORE_$(subst .,_,$(1)))/bin/ansible-test
 
 # Variables for the tests.
@@ -149,12 +149,12 @@ campaign: setup install link ## Run the exhaustive tests, and write the results 
 
 .PHONY: testbed
 testbed: $(CORE_2_19)/.complete link ## Start a control plane for the tests, until `make stop`
-	@$(TESTBED) up --dir $(CONTROL_PLANE) --kubernetes $(KUBERNETES) --crd config/crd/druid*.yaml
+	@$(TESTBED) up --dir $(CONTROL_PLANE) --kubernetes $(KUBERNETES) --crd config/crd/*s.yaml
 	@printf '\nFor the tests: export DRUIDOPS_TESTBED=%s\n' '$(CONTROL_PLANE)'
 
 .PHONY: node
 node: node-programs $(CORE_2_19)/.complete link ## Start a control plane with a real node, whose pods are containers, until `make stop`
-	@$(TESTBED) up --dir $(NODE) --node --crd config/crd/druid*.yaml
+	@$(TESTBED) up --dir $(NODE) --node --crd config/crd/*s.yaml
 	@printf '\nFor the tests: export DRUIDOPS_NODE=%s\n' '$(NODE)'
 
 # In CI they are installed; a person reads how.

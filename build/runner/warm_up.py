@@ -18,7 +18,7 @@ from . import kubernetes_models, same_start
 # What ansible-runner sets for ansible-playbook, and Ansible reads when it is imported.
 _CALLBACK = "awx_display"
 _COLLECTION = "ansible_collections.druidops.druid"
-_ACTIONS = ("cluster", "ingestion", "requeue_after")
+_ACTIONS = ("cluster", "collector", "ingestion", "requeue_after")
 
 
 def main() -> None:

@@ -56,7 +56,11 @@ def new_namespace(plane: ControlPlane) -> Iterator[str]:
 
 def _remove_finalizers(plane: ControlPlane, namespace: str) -> None:
     """Remove remaining finalizers: hundreds of terminating namespaces would keep the controllers busy."""
-    path = f"/apis/druid.apache.org/v1alpha1/namespaces/{namespace}/druids"
+    for plural in ("druids", "collectors"):
+        _remove_finalizers_of(plane, f"/apis/druid.apache.org/v1alpha1/namespaces/{namespace}/{plural}")
+
+
+def _remove_finalizers_of(plane: ControlPlane, path: str) -> None:
     with suppress(ApiError):
         for metadata in [each["metadata"] for each in plane.request("GET", path)["items"]]:
             if metadata.get("finalizers"):

@@ -26,7 +26,7 @@ from .measure import Cost, Program, alternate, verdict
 USER = "druidops"
 PARTS = ("clusters", "scale", "supervisors", "ingestions", "operator", "rollout")
 MANY = 100
-CRDS = [Path("config/crd/druids.yaml"), Path("config/crd/druidingestions.yaml")]
+CRDS = [Path("config/crd") / f"{name}.yaml" for name in ("druids", "druidingestions", "collectors")]
 EMPTY_PLAY = '[{"hosts": "localhost", "connection": "local", "gather_facts": false, "tasks": []}]'
 
 EMPTY = "empty play"

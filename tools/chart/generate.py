@@ -34,6 +34,7 @@ def copies() -> dict[Path, bytes]:
     crds = (file for file in (CONFIG / "crd").glob("*.yaml") if file.name != "kustomization.yaml")
     return {
         FILES / "role.yaml": (CONFIG / "rbac" / "role.yaml").read_bytes(),
+        FILES / "collector_role.yaml": (CONFIG / "collector" / "role.yaml").read_bytes(),
         FILES / "annotations.yaml": (CONFIG / "admission" / "annotations.yaml").read_bytes(),
         **{FILES / "crds" / crd.name: crd.read_bytes() for crd in crds},
     }

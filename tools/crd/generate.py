@@ -32,6 +32,7 @@ _ROOT = Path(__file__).parents[2]
 _SCHEMAS = {
     "druid": "plugins/plugin_utils/_cluster/schema.json",
     "druid_ingestion": "plugins/plugin_utils/_ingestion/schema.json",
+    "collector": "plugins/plugin_utils/_collector/schema.json",
 }
 _CACHED = str(CACHED.relative_to(_ROOT))
 _STRUCTURE = "plugins/plugin_utils/_kubernetes/structure.json"

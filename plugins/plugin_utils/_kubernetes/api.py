@@ -11,18 +11,24 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote, urlencode
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
     FORBIDDEN,
+    NOT_FOUND,
     UNPROCESSABLE,
     ApiError,
     KubernetesError,
     Unreachable,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import FIELD_MANAGER, KINDS, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
+    FIELD_MANAGER,
+    KINDS,
+    Kind,
+    Manifest,
+)
 
 # connection.connect reports a missing library, and nothing is sent without it.
 with suppress(ImportError):
@@ -30,6 +36,8 @@ with suppress(ImportError):
 CONNECT_TIMEOUT_SECONDS = 10
 READ_TIMEOUT_SECONDS = 60
 TOO_MANY_REQUESTS = 429
+# The kind of the list of an API version's kinds.
+_DISCOVERY = "APIResourceList"
 MAX_ATTEMPTS = 4
 MAX_RETRY_AFTER_SECONDS = 10.0
 
@@ -83,6 +91,23 @@ class KubernetesApi:
     headers: Callable[[], urllib3.HTTPHeaderDict] = field(default=no_headers)
     sleep: Callable[[float], None] = time.sleep
     warnings: list[str] = field(default_factory=list)
+    kinds: Mapping[str, Kind] = field(default_factory=lambda: KINDS)
+
+    def kinds_of(self, api_version: str) -> dict[str, Kind]:
+        """Return the kinds that the server has in an API version, by name; none if it does not have the version."""
+        discovery = replace(self, kinds={_DISCOVERY: Kind(api_version, "", namespaced=False)})
+        try:
+            found = discovery._request("GET", _DISCOVERY, None)
+        except ApiError as error:
+            if error.status == NOT_FOUND:
+                return {}
+            raise
+        served = (each for each in found.get("resources") or () if "/" not in each["name"])
+        return {each["kind"]: Kind(api_version, each["name"], each["namespaced"]) for each in served}
+
+    def with_kinds(self, kinds: Mapping[str, Kind]) -> KubernetesApi:
+        """Return the same connection, which also knows these kinds."""
+        return replace(self, kinds={**self.kinds, **kinds})
 
     def get(self, kind: str, namespace: str | None, name: str) -> Manifest | None:
         """Return the object, or None if there is none of that name; ApiError if the kind is unknown."""
@@ -101,7 +126,7 @@ class KubernetesApi:
         All namespaces if ``namespace`` is None.
         """
         answer = self._request("GET", kind, namespace, query={"labelSelector": label_selector})
-        head = {"apiVersion": KINDS[kind].api_version, "kind": kind}
+        head = {"apiVersion": self.kinds[kind].api_version, "kind": kind}
         return [{**head, **item} for item in answer.get("items") or ()]
 
     def list_names(self, kind: str, namespace: str | None) -> list[str]:
@@ -203,7 +228,9 @@ class KubernetesApi:
         accept: str = JSON,
     ) -> Manifest:
         is_created = method == "POST" and not subresource
-        path = _path(kind, namespace, None if is_created else name) + (f"/{subresource}" if subresource else "")
+        path = _path(self.kinds[kind], namespace, None if is_created else name) + (
+            f"/{subresource}" if subresource else ""
+        )
         url = self.server + path + (f"?{urlencode(query)}" if query else "")
         call = Call(method, kind, namespace, name, accept)
         answer = self._send(call, url, None if body is None else to_json(body), content_type)
@@ -214,7 +241,7 @@ class KubernetesApi:
             # The traceback of a RecursionError is of no use.
             raise TooDeep(call) from None
         if answer.status >= 400 or document is None:
-            resource = KINDS[kind].resource + (f"/{subresource}" if subresource else "")
+            resource = self.kinds[kind].resource + (f"/{subresource}" if subresource else "")
             refusal = _foreign(answer.data) if document is None else document
             raise ApiError(call.verb, resource, kind, namespace, name, answer.status, refusal)
         return document
@@ -249,7 +276,7 @@ class KubernetesApi:
                 call.method, url, body=body, headers=headers, retries=retries, timeout=timeout
             )
         except urllib3.exceptions.HTTPError as error:
-            raise Unreachable(call.verb, KINDS[call.kind].resource, call.name, self.server, error) from error
+            raise Unreachable(call.verb, self.kinds[call.kind].resource, call.name, self.server, error) from error
 
 
 class Call(NamedTuple):
@@ -269,8 +296,8 @@ class Call(NamedTuple):
         return {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}[self.method]
 
 
-def _path(kind: str, namespace: str | None, name: str | None) -> str:
-    api_version, plural, namespaced = KINDS[kind]
+def _path(kind: Kind, namespace: str | None, name: str | None) -> str:
+    api_version, plural, namespaced = kind
     root = "/api/" if "/" not in api_version else "/apis/"
     parts = [plural] if not namespaced or namespace is None else ["namespaces", quote(namespace, safe=""), plural]
     if name:

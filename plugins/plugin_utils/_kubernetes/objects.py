@@ -39,6 +39,9 @@ KINDS: Mapping[str, Kind] = {
     "Pod": Kind("v1", "pods"),
     "PersistentVolumeClaim": Kind("v1", "persistentvolumeclaims"),
     "Event": Kind("v1", "events"),
+    "ServiceAccount": Kind("v1", "serviceaccounts"),
+    "Role": Kind("rbac.authorization.k8s.io/v1", "roles"),
+    "RoleBinding": Kind("rbac.authorization.k8s.io/v1", "rolebindings"),
     "ResourceQuota": Kind("v1", "resourcequotas"),
     "StatefulSet": Kind("apps/v1", "statefulsets"),
     "Deployment": Kind("apps/v1", "deployments"),
@@ -49,6 +52,7 @@ KINDS: Mapping[str, Kind] = {
     "StorageClass": Kind("storage.k8s.io/v1", "storageclasses", namespaced=False),
     "Druid": Kind("druid.apache.org/v1alpha1", "druids"),
     "DruidIngestion": Kind("druid.apache.org/v1alpha1", "druidingestions"),
+    "Collector": Kind("druid.apache.org/v1alpha1", "collectors"),
 }
 
 

@@ -27,7 +27,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values import quan
 Schema = Mapping[str, Any]
 
 _KINDS = Path(__file__).parents[1]
-_FILES = {"Druid": _KINDS / "_cluster" / "schema.json", "DruidIngestion": _KINDS / "_ingestion" / "schema.json"}
+_FILES = {
+    "Druid": _KINDS / "_cluster" / "schema.json",
+    "DruidIngestion": _KINDS / "_ingestion" / "schema.json",
+    "Collector": _KINDS / "_collector" / "schema.json",
+}
 
 # Path elements: list index, map key.
 _INDEX = re.compile(r"\[[0-9]+\]\.?")

@@ -90,11 +90,13 @@ INGESTIONS: tuple[Metric, ...] = (
     *_of_all("ingestions", ("Ready", "Progressing", "Suspended", "Degraded"), "are paused, or are batches that run"),
     Metric("highest_lag_records", "gauge", "Lag of the supervisor with the highest lag, in records."),
 )
+COLLECTORS = _of_all("collectors", ("Ready", "Progressing", "Degraded"), "or are paused")
 DRUID = tuple(Metric(f"{name}_total", "counter", text) for name, text in DRUID_REQUESTS.items())
 # Metrics by kind, in lower case.
 METRICS: Mapping[str, tuple[Metric, ...]] = {
     "druid": (*COMMON, *CLUSTERS, *DRUID),
     "druidingestion": (*COMMON, *INGESTIONS, *DRUID),
+    "collector": (*COMMON, *COLLECTORS),
 }
 PREFIX = "druidops_"
 

@@ -68,6 +68,17 @@ TASK_STATUS_UNKNOWN = "TaskStatusUnknown"
 TASK_ID_CONFLICT = "TaskIdConflict"
 RECORD_LOST = "RecordLost"
 
+# Conditions of a Collector.
+RELEASE_DEPLOYED = "ReleaseDeployed"
+RELEASE_PENDING = "ReleasePending"
+RELEASE_NOT_OWNED = "ReleaseNotOwned"
+DUPLICATE_COLLECTOR = "DuplicateCollector"
+CHART_NOT_ALLOWED = "ChartNotAllowed"
+CLUSTER_SCOPED_OBJECTS = "ClusterScopedObjects"
+HELM_FAILED = "HelmFailed"
+TENANT_NOT_FOUND = "TenantNotFound"
+TENANT_TERMINATING = "TenantTerminating"
+
 _SHARED = frozenset(
     {
         UP_TO_DATE,
@@ -129,10 +140,40 @@ OF_INGESTION = _SHARED | {
     RECORD_LOST,
 }
 
+OF_COLLECTOR = frozenset(
+    {
+        UP_TO_DATE,
+        AS_EXPECTED,
+        CHANGES_PENDING,
+        PAUSED,
+        IGNORED,
+        DELETING,
+        INVALID_SPEC,
+        REF_NOT_PERMITTED,
+        REFERENCE_NOT_FOUND,
+        CLUSTER_NOT_FOUND,
+        PODS_NOT_READY,
+        APPLY_FAILED,
+        OBSERVE_FAILED,
+        RELEASE_DEPLOYED,
+        RELEASE_PENDING,
+        RELEASE_NOT_OWNED,
+        DUPLICATE_COLLECTOR,
+        CHART_NOT_ALLOWED,
+        CLUSTER_SCOPED_OBJECTS,
+        HELM_FAILED,
+        TENANT_NOT_FOUND,
+        TENANT_TERMINATING,
+    }
+)
+
 # Problems that the next reconcile may solve without a change by the user: a wait goes on.
 TRANSIENT_OF_DRUID = frozenset({APPLY_FAILED, REMOVAL_DEFERRED, DRUID_UNREACHABLE})
 TRANSIENT_OF_INGESTION = frozenset(
     {CLUSTER_NOT_FOUND, ROUTER_NOT_FOUND, DRUID_UNREACHABLE, SUPERVISOR_UNHEALTHY, APPLY_FAILED}
+)
+TRANSIENT_OF_COLLECTOR = frozenset(
+    {CLUSTER_NOT_FOUND, REFERENCE_NOT_FOUND, RELEASE_PENDING, TENANT_NOT_FOUND, APPLY_FAILED}
 )
 
 # Events. The event of a problem has the reason of its condition. The names DruidOperator... are the Go operator's.
@@ -164,6 +205,13 @@ TASK_SUBMITTED = "TaskSubmitted"
 SUPERVISOR_TERMINATED = "SupervisorTerminated"
 TASK_SHUT_DOWN = "TaskShutDown"
 TASKS_ORPHANED = "TasksOrphaned"
+RELEASE_INSTALLED = "ReleaseInstalled"
+RELEASE_UPGRADED = "ReleaseUpgraded"
+RELEASE_UNINSTALLED = "ReleaseUninstalled"
+RELEASE_TAKEN_OVER = "ReleaseTakenOver"
+RELEASE_RETAINED = "ReleaseRetained"
+INTERRUPTED_REVISION_REMOVED = "InterruptedRevisionRemoved"
+OBJECT_RESTORED = "ObjectRestored"
 FINALIZER_REMOVED = "FinalizerRemoved"
 EVENTS_OMITTED = "EventsOmitted"
 
@@ -205,6 +253,20 @@ EVENTS_OF_INGESTION = frozenset(
         SUPERVISOR_TERMINATED,
         TASK_SHUT_DOWN,
         TASKS_ORPHANED,
+        SPEC_WARNING,
+        FINALIZER_REMOVED,
+        EVENTS_OMITTED,
+    }
+)
+EVENTS_OF_COLLECTOR = frozenset(
+    {
+        RELEASE_INSTALLED,
+        RELEASE_UPGRADED,
+        RELEASE_UNINSTALLED,
+        RELEASE_TAKEN_OVER,
+        RELEASE_RETAINED,
+        INTERRUPTED_REVISION_REMOVED,
+        OBJECT_RESTORED,
         SPEC_WARNING,
         FINALIZER_REMOVED,
         EVENTS_OMITTED,

@@ -40,6 +40,7 @@ def test_each_permission_is_required_and_none_is_missing(
     remove_groups(live, NAME)
     started.wait_until_settled(NAME)
     ingest(live)
+    collect(live)
     for name in (NAME, full_cluster.NAME):
         live.delete("Druid", name)
     eventually(lambda: live.created_objects() == set() and live.list("Druid") == [])
@@ -95,6 +96,15 @@ def ingest(live: NamespaceClient) -> None:
     eventually(lambda: live.get("DruidIngestion", "pages").get("status"))
     live.delete("DruidIngestion", "pages")
     eventually(lambda: live.list("DruidIngestion") == [])
+
+
+def collect(live: NamespaceClient) -> None:
+    """Define a Collector without the permissions of config/collector, which it needs only to install its release."""
+    chart = {"repository": "https://charts.example.com", "name": "c", "version": "1.0.0"}
+    live.create({"kind": "Collector", "metadata": {"name": "c"}, "spec": {"collector": {"name": "c"}, "chart": chart}})
+    eventually(lambda: live.get("Collector", "c").get("status"))
+    live.delete("Collector", "c")
+    eventually(lambda: live.list("Collector") == [])
 
 
 def edit_twice(live: NamespaceClient) -> None:

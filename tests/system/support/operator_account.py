@@ -22,7 +22,7 @@ _CONFIG = Path(__file__).parents[3] / "config" / "rbac"
 ROLE = _CONFIG / "role.yaml"
 ELECTION = _CONFIG / "leader_election_role.yaml"
 # For an admission plugin that is off here, as in most clusters; no request shows it.
-NOT_SEEN = {"druids/finalizers", "druidingestions/finalizers"}
+NOT_SEEN = {"druids/finalizers", "druidingestions/finalizers", "collectors/finalizers"}
 CREATED = 201
 FORBIDDEN = 403
 _RBAC = "/apis/rbac.authorization.k8s.io/v1"

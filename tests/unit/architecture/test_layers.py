@@ -165,6 +165,8 @@ PACKAGES = (
         (*FOUNDATION, f"{KUBERNETES}_cluster.names", f"{KUBERNETES}_cluster.router", DRUID),
         ("ansible", *HTTP),
     ),
+    # A cluster has a label on its pods.
+    Package("plugins/plugin_utils/_collector", (*FOUNDATION, *SHARED, *VALUES), ("ansible", *HTTP)),
     # Actions are thin, and the only code here that Ansible calls.
     Package("plugins/action", (KUBERNETES, "plugins.doc_fragments."), ("kubernetes", "requests", "urllib3")),
     Package("plugins/doc_fragments", (), ("kubernetes",)),
@@ -223,6 +225,13 @@ PURE = (
             *("supervisor", "validate"),
         )
     ),
+    *(
+        f"plugins/plugin_utils/_collector/{name}.py"
+        for name in (
+            *("config_text", "decide", "names", "observed", "plan", "reconciled", "release", "scope", "spec", "status"),
+            *("target", "validate", "values"),
+        )
+    ),
 )
 IMPURE = (
     "kubernetes",
@@ -250,6 +259,10 @@ IMPURE = (
     *(
         f"{COLLECTION}{KUBERNETES}_ingestion.{name}"
         for name in ("act", "connection", "delete_without_resource", "finalize", "observe", "reconcile")
+    ),
+    *(
+        f"{COLLECTION}{KUBERNETES}_collector.{name}"
+        for name in ("act", "chart", "drift", "finalize", "helm_modules", "observe", "reconcile", "uninstall")
     ),
     *(f"{COLLECTION}{KUBERNETES}_reconcile.{name}" for name in ("action", "events")),
     f"{COLLECTION}{API}.cache_first",

@@ -41,8 +41,16 @@ def test_each_stage_is_made_of_the_pinned_base() -> None:
     (base,) = [text.partition("=")[2] for text in DOCKERFILE.all("ARG") if text.startswith("BASE=")]
     name, _colon, tag = base.partition(":")
     assert (name, bool(re.fullmatch(r"v\d+\.\d+\.\d+", tag))) == ("quay.io/operator-framework/ansible-operator", True)
-    assert {text.split()[0] for text in DOCKERFILE.all("FROM")} == {"${BASE}"}
+    # Helm is built from its Go module, in a stage of its own.
+    helm = "docker.io/library/golang:1.26"
+    assert [text.split()[0] for text in DOCKERFILE.all("FROM")] == [helm, "${BASE}", "${BASE}"]
     assert f"ansible-operator {tag}:" in (BUILD / "base.txt").read_text(), "base.txt is the list of another image"
+
+
+def test_helm_is_the_one_of_the_tests() -> None:
+    (version,) = [text.partition("=")[2] for text in DOCKERFILE.all("ARG") if text.startswith("HELM=")]
+    modules = (COLLECTION / "tests" / "testbed" / "client_programs" / "go.mod").read_text(encoding="utf-8")
+    assert f"helm.sh/helm/v3 {version} " in modules
 
 
 def test_user_is_numeric_and_not_root() -> None:

@@ -15,6 +15,7 @@ import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, plan_output, status
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import COLLECTOR
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names as ingestion_names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -59,7 +60,7 @@ def test_conditions_events_and_results_have_a_row() -> None:
     assert expected - rows().keys() == set()
 
 
-@pytest.mark.parametrize("name", sorted({*ARGUMENTS, *DRUID.arguments, *INGESTION.arguments}))
+@pytest.mark.parametrize("name", sorted({*ARGUMENTS, *DRUID.arguments, *INGESTION.arguments, *COLLECTOR.arguments}))
 def test_every_option_has_a_row(name: str) -> None:
     assert "option" in rows()[name][1]
 

@@ -16,6 +16,7 @@ import pytest
 import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.info import CLUSTER_INFO
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import COLLECTOR
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import ARGUMENTS
 
@@ -42,6 +43,7 @@ class Role(NamedTuple):
 ROLES = [
     Role("druid_cluster", "cluster", {**ARGUMENTS, **DRUID.arguments}, {"install_crds", "print_result"}),
     Role("druid_ingestion", "ingestion", {**ARGUMENTS, **INGESTION.arguments}, {"print_result"}),
+    Role("druid_collector", "collector", {**ARGUMENTS, **COLLECTOR.arguments}, {"print_result"}),
 ]
 each_role = pytest.mark.parametrize("role", ROLES, ids=[role.name for role in ROLES])
 # A role's variable always has a value: the empty one means that the option is not set.
@@ -90,6 +92,7 @@ def role_options(role: Role) -> dict[str, Any]:
         ("cluster", {**ARGUMENTS, **DRUID.arguments}),
         ("cluster_info", CLUSTER_INFO),
         ("ingestion", {**ARGUMENTS, **INGESTION.arguments}),
+        ("collector", {**ARGUMENTS, **COLLECTOR.arguments}),
     ],
 )
 def test_the_module_documents_the_options_of_its_action(module: str, options: Mapping[str, Any]) -> None:

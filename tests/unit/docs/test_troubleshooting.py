@@ -15,7 +15,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 PAGES = Path(__file__).resolve().parents[3] / "docs"
 
 
-CONDITIONS = [("troubleshooting.md", reasons.OF_DRUID), ("ingestion.md", reasons.OF_INGESTION)]
+CONDITIONS = [
+    ("troubleshooting.md", reasons.OF_DRUID),
+    ("ingestion.md", reasons.OF_INGESTION),
+    ("collector.md", reasons.OF_COLLECTOR),
+]
 
 
 @pytest.mark.parametrize(("page", "expected"), CONDITIONS)
@@ -26,10 +30,12 @@ def test_every_reason_has_its_heading(page: str, expected: frozenset[str]) -> No
 
 def test_the_events_section_names_every_event() -> None:
     section = (PAGES / "monitoring.md").read_text(encoding="utf-8").partition("\n## Events\n")[2].partition("\n## ")[0]
-    named = set(re.findall(r"`([A-Z]\w+[a-z])`", section)) - {"Druid", "DruidIngestion"}
-    assert named == reasons.EVENTS_OF_DRUID | reasons.EVENTS_OF_INGESTION
+    named = set(re.findall(r"`([A-Z]\w+[a-z])`", section)) - {"Druid", "DruidIngestion", "Collector"}
+    assert named == reasons.EVENTS_OF_DRUID | reasons.EVENTS_OF_INGESTION | reasons.EVENTS_OF_COLLECTOR
 
 
 def test_every_reason_is_in_a_table() -> None:
     constants = {value for name, value in vars(reasons).items() if name.isupper() and isinstance(value, str)}
-    assert constants == reasons.OF_DRUID | reasons.OF_INGESTION | reasons.EVENTS_OF_DRUID | reasons.EVENTS_OF_INGESTION
+    conditions = reasons.OF_DRUID | reasons.OF_INGESTION | reasons.OF_COLLECTOR
+    events = reasons.EVENTS_OF_DRUID | reasons.EVENTS_OF_INGESTION | reasons.EVENTS_OF_COLLECTOR
+    assert constants == conditions | events

@@ -21,13 +21,13 @@ FLAGS = settings(["run", "--max-concurrent-reconciles=3"], {})
 def test_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     """The variable of the environment is put in, paths are relative to the working directory."""
     monkeypatch.chdir(ROOT)
-    watch, other = load((ROOT / "watches.yaml").read_text(encoding="utf-8"), {"RECONCILE_WAIT": "1m30s"}, FLAGS)
+    watch, *others = load((ROOT / "watches.yaml").read_text(encoding="utf-8"), {"RECONCILE_WAIT": "1m30s"}, FLAGS)
     playbook = ROOT / "playbooks" / "operator_druid.yml"
     assert watch.kind == Kind("druid.apache.org", "v1alpha1", "Druid")
     assert watch.playbook == playbook
     assert watch.finalizer == Finalizer("deletepvc.finalizers.druid.apache.org", playbook)
     assert (watch.reconcile_period, watch.max_runner_artifacts, watch.workers) == (90, 6, 3)
-    assert other.kind.kind == "DruidIngestion"
+    assert [each.kind.kind for each in others] == ["DruidIngestion", "Collector"]
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.tools.crd.table import Table, without
 
 ROOT = Path(__file__).parents[4]
 FIELDS = ROOT / "tools/crd/fields"
-KINDS = {"druids": "druid", "druidingestions": "druid_ingestion"}
+KINDS = {"druids": "druid", "druidingestions": "druid_ingestion", "collectors": "collector"}
 CRDS = {name: yaml.safe_load((ROOT / "config/crd" / f"{name}.yaml").read_text()) for name in KINDS}
 TABLES = {name: Table.load(FIELDS / f"{kind}.yml", FIELDS / "access.yml") for name, kind in KINDS.items()}
 
@@ -76,7 +76,9 @@ def test_the_reference_is_that_of_the_table(name: str) -> None:
     assert (ROOT / "docs/reference" / f"{KINDS[name]}.md").read_text() == reference(TABLES[name])
 
 
-@pytest.mark.parametrize(("name", "package"), [("druids", "_cluster"), ("druidingestions", "_ingestion")])
+@pytest.mark.parametrize(
+    ("name", "package"), [("druids", "_cluster"), ("druidingestions", "_ingestion"), ("collectors", "_collector")]
+)
 def test_the_schema_for_variables_is_that_of_the_crd(name: str, package: str) -> None:
     shipped = json.loads((ROOT / f"plugins/plugin_utils/{package}/schema.json").read_text())
     spec = root(name)["properties"]["spec"]
@@ -84,7 +86,7 @@ def test_the_schema_for_variables_is_that_of_the_crd(name: str, package: str) ->
 
 
 def test_the_samples_are_of_these_kinds() -> None:
-    samples = {"druid.yaml": "druids", "druidingestion.yaml": "druidingestions"}
+    samples = {"druid.yaml": "druids", "druidingestion.yaml": "druidingestions", "collector.yaml": "collectors"}
     for file, name in samples.items():
         assert (
             yaml.safe_load((ROOT / "config/samples" / file).read_text())["kind"] == CRDS[name]["spec"]["names"]["kind"]

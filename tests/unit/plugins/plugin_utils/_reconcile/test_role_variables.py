@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import COLLECTOR
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import ARGUMENTS
@@ -56,7 +57,9 @@ def test_typing_error_is_an_error_and_another_unknown_variable_a_warning(name: s
     assert (unknown.error is None, unknown.warning is None) == (known is None, known is not None)
 
 
-@pytest.mark.parametrize("kind", [DRUID, INGESTION], ids=["druid_cluster", "druid_ingestion"])
+@pytest.mark.parametrize(
+    "kind", [DRUID, INGESTION, COLLECTOR], ids=["druid_cluster", "druid_ingestion", "druid_collector"]
+)
 def test_known_variables_and_other_prefixes_are_not_reported(kind: Kind[Any, Any]) -> None:
     own = [f"{kind.prefix}{name}" for name in (*ARGUMENTS, *kind.arguments, "result", "print_result")]
     others = ["druid_clusters", "druid_cluster", "__druid_cluster_lines", "druid_ingestions_x", "druidclusternmae"]

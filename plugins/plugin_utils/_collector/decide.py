@@ -1,0 +1,223 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is to be done about a Collector. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.config_text import (
+    InvalidConfig,
+    decoded,
+    text_of,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observed import NamespaceState, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import ObjectChange
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import PENDING, Release, Revision
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Chart, Target
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.values import values
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import cross_namespace, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
+
+# How much longer than its own timeout a run of Helm may take, until its revision counts as interrupted.
+GRACE = timedelta(seconds=60)
+_HOOK = "helm.sh/hook"
+_LABEL_DIGITS = 32
+
+
+def tenant_problem(collector: Collector, allowed: Sequence[str]) -> tuple[Finding, ...]:
+    """Return a finding for a tenant in another namespace, unless the administrator allows it."""
+    if cross_namespace.is_allowed(collector.tenant, collector.namespace, allowed):
+        return ()
+    return (
+        Finding(
+            reasons.REF_NOT_PERMITTED,
+            f"spec.tenant: {collector.tenant} is not the namespace of this resource. The administrator has to "
+            "allow it: in the module by allowed_tenant_namespaces, in the role by "
+            "druid_collector_allowed_tenant_namespaces, in the operator by ALLOWED_TENANT_NAMESPACES.",
+        ),
+    )
+
+
+def ownership_problems(collector: Collector, observed: Observed, chart: Chart) -> Iterator[Finding]:
+    """Yield why the release does not belong to this resource; nothing is changed then."""
+    former = collector.recorded_release
+    if any(former) and former != (collector.tenant, collector.release):
+        yield Finding(
+            reasons.INVALID_SPEC,
+            f"spec: the release was {former[1]} in namespace {former[0]}. It cannot be renamed or moved: restore "
+            "spec.collector.name and spec.tenant, or create another Collector.",
+        )
+    older = _older(collector, observed.siblings)
+    if older is not None:
+        name = older["metadata"]["name"]
+        yield Finding(
+            reasons.DUPLICATE_COLLECTOR,
+            f"Collector {name}, which is older, has the same name {collector.release} in the tenant "
+            f"{collector.tenant}. Change spec.collector.name in a new resource, or delete one of the two.",
+        )
+    elif observed.unreadable:
+        yield Finding(
+            reasons.RELEASE_NOT_OWNED,
+            f"The release {collector.release} in namespace {collector.tenant} cannot be read: {observed.unreadable}. "
+            "Remove it, or choose another spec.collector.name.",
+        )
+    elif observed.release is not None:
+        yield from _foreign(collector, observed, observed.release, chart)
+
+
+def _foreign(collector: Collector, observed: Observed, release: Release, chart: Chart) -> Iterator[Finding]:
+    what = f"The release {collector.release} in namespace {collector.tenant}"
+    if observed.owner is not None:
+        metadata = observed.owner["metadata"]
+        owner = f"Collector {metadata['namespace']}/{metadata['name']}"
+        yield Finding(
+            reasons.DUPLICATE_COLLECTOR, f"{what} belongs to {owner}. Choose another spec.collector.name, or delete it."
+        )
+    elif not is_ours(collector, release) and not collector.takes_over:
+        yield Finding(
+            reasons.RELEASE_NOT_OWNED,
+            f"{what} was not created by this resource. Set spec.takeOver to take it over, or choose another "
+            "spec.collector.name.",
+        )
+    elif not is_ours(collector, release) and release.latest.chart != chart.name:
+        yield Finding(
+            reasons.RELEASE_NOT_OWNED,
+            f"{what} is of the chart {release.latest.chart}, not of {chart.name}. It is not taken over. Choose another "
+            "spec.collector.name.",
+        )
+
+
+def is_ours(collector: Collector, release: Release) -> bool:
+    """Return whether the release belongs to this resource: by its mark, or our record of its installation."""
+    if release.owner is not None:
+        return release.owner == (collector.namespace, collector.name)
+    return collector.recorded_release == (collector.tenant, collector.release)
+
+
+def _older(collector: Collector, siblings: Sequence[Manifest]) -> Manifest | None:
+    """Return an older resource with the same release."""
+    own = (collector.created, collector.name)
+    for each in siblings:
+        other = Collector.from_resource(each)
+        is_same = (other.tenant, other.release) == (collector.tenant, collector.release)
+        if other.uid != collector.uid and is_same and (other.created, other.name) < own:
+            return each
+    return None
+
+
+def target(collector: Collector, observed: Observed, chart: Chart) -> Target | Finding:
+    """Return what is to be deployed, or why that is not known."""
+    if collector.cluster and observed.druid is None:
+        return Finding(
+            reasons.CLUSTER_NOT_FOUND,
+            f"spec.cluster: there is no Druid {collector.cluster} in namespace {collector.namespace}. Create it, or "
+            "remove the field.",
+        )
+    try:
+        config = _config(collector, observed)
+    except InvalidConfig as error:
+        return Finding(reasons.INVALID_SPEC, f"{_place(collector)}: {error}")
+    if collector.source is not None and config is None:
+        source = collector.source
+        return Finding(
+            reasons.REFERENCE_NOT_FOUND,
+            f"{source.field}: there is no {source.kind} {source.name} with the key {source.key} in namespace "
+            f"{collector.namespace}. Create it, or change the reference.",
+        )
+    return Target(collector.release, collector.tenant, chart, values(collector, config, observed.druid))
+
+
+def _place(collector: Collector) -> str:
+    return collector.source.field if collector.source else "spec.collector.config"
+
+
+def _config(collector: Collector, observed: Observed) -> str | None:
+    source = collector.source
+    text = collector.config
+    if source is not None:
+        text = text_of(observed.source, source.key) if observed.source else None
+    return None if text is None else decoded(text, collector.is_base64)
+
+
+def attempt_digest(desired: Target, annotations: Mapping[str, str]) -> str:
+    """Return the identity of an attempt to deploy: a failed one is not repeated until it changes."""
+    chart = desired.chart
+    retry = annotations.get(names.RETRY_ANNOTATION, "")
+    return digest([chart.reference, chart.repository, chart.version, desired.values, retry])
+
+
+def is_deployed(desired: Target, release: Release | None) -> Revision | None:
+    """Return the deployed revision if it has this chart and these values.
+
+    Helm may have stored other values than it was given, such as a rounded number: then its label identifies them.
+    """
+    revision = release.deployed if release else None
+    if revision is None or (revision.chart, revision.chart_version) != (desired.chart.name, desired.chart.version):
+        return None
+    is_labelled = revision.labels.get(names.DEPLOYED_LABEL) == deployed_label(desired, revision)
+    return revision if is_labelled or revision.values == desired.values else None
+
+
+def deployed_label(desired: Target, revision: Revision) -> str:
+    """Return the label of the revision that was deployed with these values."""
+    return f"{digest([desired.chart.version, desired.values])[:_LABEL_DIGITS]}.{revision.number}"
+
+
+def failed_before(collector: Collector, desired: Target) -> Finding | None:
+    """Return the failure of the same attempt."""
+    failed = collector.failed_attempt
+    if not failed or failed.get("digest") != attempt_digest(desired, collector.annotations):
+        return None
+    return Finding(
+        reasons.HELM_FAILED,
+        f"{failed.get('message')} It is not repeated until the resource or what it refers to changes; to repeat it, "
+        f"set the annotation {names.RETRY_ANNOTATION} to a new value.",
+    )
+
+
+def namespace_problem(collector: Collector, state: NamespaceState) -> Finding | None:
+    """Return a finding for a namespace in which nothing can be created."""
+    if state == "active":
+        return None
+    if state == "missing":
+        return Finding(
+            reasons.TENANT_NOT_FOUND,
+            f"There is no namespace {collector.tenant}. Create it: this resource does not create namespaces.",
+        )
+    return Finding(reasons.TENANT_TERMINATING, f"The namespace {collector.tenant} is being deleted.")
+
+
+def interrupted(release: Release | None, now: datetime, timeout: float) -> Revision | Finding | None:
+    """Return the latest revision if the run that created it was interrupted; a finding while it may still run."""
+    if release is None or release.latest.state not in PENDING:
+        return None
+    # Helm writes this time when it begins.
+    if seconds_since(release.latest.updated, now) > timeout + GRACE.total_seconds():
+        return release.latest
+    return Finding(
+        reasons.RELEASE_PENDING,
+        f"Another run of Helm changes the release: its revision {release.latest.number} is {release.latest.state}.",
+    )
+
+
+def object_changes(rendered: Sequence[Manifest], release: Release | None) -> tuple[ObjectChange, ...]:
+    """Return how the objects of the deployed revision would change; hooks are not objects of the release."""
+    before = {_key(each): each for each in (release.deployed.manifest if release and release.deployed else ())}
+    after = {_key(each): each for each in rendered if _HOOK not in (each["metadata"].get("annotations") or {})}
+    changes = (ObjectChange(before.get(key), after.get(key)) for key in sorted({*before, *after}))
+    return tuple(each for each in changes if each.before != each.after)
+
+
+def _key(manifest: Manifest) -> tuple[Any, ...]:
+    metadata = manifest.get("metadata") or {}
+    return manifest["kind"], metadata.get("namespace") or "", metadata.get("name") or ""

@@ -1,0 +1,127 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The objects of a release, compared with its manifest: by a dry run of an apply, so that defaults do not differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import kinds_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import ObjectChange, Objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import UNPROCESSABLE, ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Kind, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+
+# The server's message about a field that the kind does not have.
+_NOT_TYPED = "failed to create typed patch object"
+# What a dry run changes besides the specified fields.
+_BOOKKEEPING = frozenset({"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"})
+_COUNTED: Mapping[str, tuple[str, str]] = {
+    "Deployment": ("replicas", "availableReplicas"),
+    "StatefulSet": ("replicas", "availableReplicas"),
+}
+
+
+def compare_objects(api: KubernetesApi, manifest: Sequence[Manifest], release: str, namespace: str) -> Objects:
+    """Compare the live objects with the manifest of the release. Nothing is written."""
+    kinds = kinds_of(api, manifest)
+    found = Objects()
+    for each in manifest:
+        kind = kinds.get((each["apiVersion"], each["kind"]))
+        one = Objects(problems=(_unknown(each),))
+        if kind is not None:
+            desired = with_helms_mark(each, kind, release, namespace)
+            one = _compare(api.with_kinds({each["kind"]: kind}), desired)
+        found = Objects(
+            (*found.changes, *one.changes),
+            (*found.problems, *one.problems),
+            (*found.unavailable, *one.unavailable),
+            (*found.warnings, *one.warnings),
+        )
+    return found
+
+
+def _compare(api: KubernetesApi, desired: Manifest) -> Objects:
+    """Compare one object, which `api` knows the kind of."""
+    live = api.get(desired["kind"], desired["metadata"].get("namespace"), desired["metadata"]["name"])
+    if live is None:
+        return Objects(changes=(ObjectChange(None, desired),))
+    try:
+        predicted = api.apply(desired, dry_run=True)
+    except ApiError as error:
+        if error.status == UNPROCESSABLE:
+            return Objects(problems=(_unchangeable(desired, error),))
+        if _NOT_TYPED in error.message:
+            return Objects(unavailable=tuple(_unavailable(live)), warnings=(_not_compared(desired, error),))
+        raise
+    if _compared(live) != _compared(predicted):
+        return Objects(changes=(ObjectChange(live, predicted),))
+    return Objects(unavailable=tuple(_unavailable(live)))
+
+
+def restore(
+    api: KubernetesApi, manifest: Sequence[Manifest], change: ObjectChange, release: str, namespace: str
+) -> None:
+    """Write one object of the release, as its manifest has it."""
+    target = change.after or {}
+    for each in manifest:
+        is_it = (each["kind"], each["metadata"]["name"]) == (target.get("kind"), target.get("metadata", {}).get("name"))
+        kind = kinds_of(api, [each]).get((each["apiVersion"], each["kind"])) if is_it else None
+        if kind is not None:
+            connection = api.with_kinds({each["kind"]: kind})
+            # As Helm does, a create request drops unknown fields; an apply would fail.
+            write = connection.create if change.before is None else connection.apply
+            write(with_helms_mark(each, kind, release, namespace))
+
+
+def with_helms_mark(manifest: Manifest, kind: Kind, release: str, namespace: str) -> Manifest:
+    """Return the object with its namespace, and with what Helm adds to each object of a release."""
+    metadata = manifest["metadata"]
+    annotations = {names.HELM_RELEASE_ANNOTATION: release, names.HELM_NAMESPACE_ANNOTATION: namespace}
+    marked: dict[str, Any] = {
+        **metadata,
+        "labels": {**(metadata.get("labels") or {}), names.MANAGED_BY_LABEL: "Helm"},
+        "annotations": {**(metadata.get("annotations") or {}), **annotations},
+        **({"namespace": metadata.get("namespace") or namespace} if kind.namespaced else {}),
+    }
+    return {**manifest, "metadata": marked}
+
+
+def _compared(manifest: Manifest) -> Manifest:
+    kept = {name: value for name, value in manifest["metadata"].items() if name not in _BOOKKEEPING}
+    return {**{name: value for name, value in manifest.items() if name != "status"}, "metadata": kept}
+
+
+def _unavailable(live: Manifest) -> Iterator[str]:
+    fields = _COUNTED.get(live["kind"])
+    if fields is None:
+        return
+    desired = (live.get("spec") or {}).get(fields[0], 1)
+    available = (live.get("status") or {}).get(fields[1], 0)
+    if available < desired:
+        yield f"{live['kind']} {live['metadata']['name']} ({available}/{desired})"
+
+
+def _unknown(manifest: Manifest) -> Finding:
+    what = f"{manifest['kind']} ({manifest['apiVersion']})"
+    return Finding(reasons.REFERENCE_NOT_FOUND, f"The release has an object of a kind that does not exist: {what}.")
+
+
+def _not_compared(manifest: Manifest, error: ApiError) -> str:
+    what = f"{manifest['kind']} {manifest['metadata']['name']}"
+    return (
+        f"{what} of the release is not compared with the live object: {error.message}. Change the chart or its values."
+    )
+
+
+def _unchangeable(manifest: Manifest, error: ApiError) -> Finding:
+    what = f"{manifest['kind']} {manifest['metadata']['name']}"
+    return Finding(
+        reasons.APPLY_FAILED, f"{what} differs from the release, and cannot be changed: {error}. Delete it, or upgrade."
+    )

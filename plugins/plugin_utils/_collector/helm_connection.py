@@ -1,0 +1,77 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The connection of Helm to the API server, from the same options as that of the reconcile itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection_options import with_environment
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
+
+# The options of kubernetes.core.helm.
+_SUPPORTED = ("context", "host", "api_key", "ca_cert", "validate_certs")
+_UNSUPPORTED = (
+    "username",
+    "password",
+    "client_cert",
+    "client_key",
+    "proxy",
+    "no_proxy",
+    "impersonate_user",
+    "impersonate_groups",
+)
+_SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+_HOST, _PORT = "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"
+
+
+class HelmConnection(NamedTuple):
+    """Arguments and environment variables of the modules."""
+
+    arguments: Mapping[str, Any]
+    environment: Mapping[str, str]
+
+
+def helm_connection(options: Mapping[str, Any], environment: Mapping[str, str]) -> HelmConnection:
+    """Return the connection; KubernetesError if Helm does not support one of the options.
+
+    The path of a kubeconfig is passed as it is: kubernetes.core would copy the file, whose relative paths would then
+    be wrong. Its own default, that of the operator's cache, must not take effect.
+    """
+    settled = with_environment(options, environment)
+    unsupported = [name for name in _UNSUPPORTED if settled.get(name)]
+    if unsupported:
+        raise KubernetesError(
+            f"Helm does not support the options {', '.join(unsupported)} of the connection to Kubernetes. Use a "
+            "kubeconfig, or host and api_key."
+        )
+    arguments = {name: settled[name] for name in _SUPPORTED if settled.get(name) is not None}
+    kubeconfig = settled.get("kubeconfig")
+    if isinstance(kubeconfig, Mapping):
+        return HelmConnection({**arguments, "kubeconfig": dict(kubeconfig)}, {"K8S_AUTH_KUBECONFIG": ""})
+    variables = {"K8S_AUTH_KUBECONFIG": ""}
+    if kubeconfig:
+        return HelmConnection(arguments, {**variables, "KUBECONFIG": str(Path(kubeconfig).expanduser())})
+    if not settled.get("host") and not settled.get("context") and environment.get(_HOST) and _SERVICE_ACCOUNT.exists():
+        return HelmConnection({**arguments, "kubeconfig": in_cluster(environment)}, variables)
+    return HelmConnection(arguments, variables)
+
+
+def in_cluster(environment: Mapping[str, str]) -> dict[str, Any]:
+    """Return the kubeconfig of a pod; the token stays in its file, which Kubernetes renews."""
+    host = environment[_HOST]
+    shown = f"[{host}]" if ":" in host else host
+    server = f"https://{shown}:{environment.get(_PORT, '443')}"
+    cluster = {"server": server, "certificate-authority": str(_SERVICE_ACCOUNT / "ca.crt")}
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "pod", "cluster": cluster}],
+        "users": [{"name": "pod", "user": {"tokenFile": str(_SERVICE_ACCOUNT / "token")}}],
+        "contexts": [{"name": "pod", "context": {"cluster": "pod", "user": "pod"}}],
+        "current-context": "pod",
+    }

@@ -1,0 +1,146 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Helm, by the modules of kubernetes.core: the only code that has Helm do something.
+
+Values are handed over in a file of a directory that only this user can read, and that is removed afterwards.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import UnreadableRelease, documents
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Target
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.validate import is_safe_path
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import to_json
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+
+# Runs a module with arguments and environment variables, and returns its result.
+RunModule = Callable[[str, Mapping[str, Any], Mapping[str, str]], Mapping[str, Any]]
+
+MODULE, TEMPLATE = "kubernetes.core.helm", "kubernetes.core.helm_template"
+HISTORY = 10
+_PRIVATE = 0o600
+
+
+class HelmError(DruidopsError):
+    """Helm failed."""
+
+
+@dataclass(frozen=True)
+class Helm:
+    """Helm of the controller. `connection` are arguments of the modules, `environment` variables of all of them.
+
+    `temporary` is the directory for the files of a run. It is removed with the run, if that is killed.
+    """
+
+    run_module: RunModule
+    connection: Mapping[str, Any]
+    environment: Mapping[str, str]
+    binary: str | None = None
+    temporary: str | None = None
+
+    def rendered(self, target: Target) -> tuple[Manifest, ...]:
+        """Return the objects of the chart, with those of its hooks and its CRDs. Nothing is connected."""
+        with self._files(target.values) as (directory, values, environment):
+            output = directory / "rendered"
+            arguments = {
+                **self._chart(target),
+                "values_files": [str(values)],
+                "include_crds": True,
+                "output_dir": str(output),
+            }
+            self._run(TEMPLATE, arguments, environment)
+            # Of a repository's chart, the names of the files are those in its archive.
+            files = sorted(path for path in output.rglob("*") if path.is_file())
+            try:
+                return tuple(each for file in files for each in documents(file.read_text(encoding="utf-8")))
+            except (UnreadableRelease, OSError, UnicodeDecodeError) as error:
+                raise HelmError(f"The chart {target.chart.title} cannot be used: {error}.") from None
+
+    def deploy(self, target: Target, timeout: int, *, skip_crds: bool) -> None:
+        """Install or upgrade the release and wait; if that fails, Helm restores the previous revision."""
+        with self._files(target.values) as (_directory, values, environment):
+            arguments = {
+                **self._chart(target),
+                **self.connection,
+                "values_files": [str(values)],
+                "release_state": "present",
+                "atomic": True,
+                "wait": True,
+                "timeout": f"{timeout}s",
+                "history_max": HISTORY,
+                "skip_crds": skip_crds,
+            }
+            self._run(MODULE, arguments, environment)
+
+    def uninstall(self, release: str, namespace: str) -> None:
+        """Uninstall the release and wait until its objects are deleted."""
+        with self._files({}) as (_directory, _values, environment):
+            arguments = {
+                **self.connection,
+                "release_name": release,
+                "release_namespace": namespace,
+                "release_state": "absent",
+                "wait": True,
+            }
+            self._run(MODULE, arguments, environment)
+
+    def _chart(self, target: Target) -> dict[str, Any]:
+        chart = target.chart
+        repository = {"chart_repo_url": chart.repository} if chart.repository else {}
+        version = {"chart_version": chart.requested_version} if chart.requested_version else {}
+        names = {"release_name": target.release, "release_namespace": target.namespace}
+        return {**names, "chart_ref": chart.reference, **repository, **version}
+
+    def _run(self, module: str, arguments: Mapping[str, Any], environment: Mapping[str, str]) -> None:
+        binary = {"binary_path": self.binary} if self.binary else {}
+        result = self.run_module(module, {**arguments, **binary}, environment)
+        if result.get("failed"):
+            raise HelmError(_message(result))
+
+    @contextmanager
+    def _files(self, values: Mapping[str, Any]) -> Iterator[tuple[Path, Path, Mapping[str, str]]]:
+        """A directory of this user, the file with the values in it, and the environment of the modules."""
+        directory = Path(tempfile.mkdtemp(prefix="collector-", dir=self.temporary))
+        try:
+            if not is_safe_path(str(directory)):
+                raise HelmError(
+                    f"The path {directory} of temporary files has characters other than letters, digits and /._+-. "
+                    "Set ANSIBLE_LOCAL_TEMP."
+                )
+            path = directory / "values.json"
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE), "wb") as file:
+                file.write(to_json(values))
+            # Without plugins: kubernetes.core would ask helm-diff whether an upgrade is needed, which is decided here.
+            plugins = directory / "plugins"
+            plugins.mkdir()
+            yield directory, path, {**self.environment, "HELM_PLUGINS": str(plugins)}
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
+
+
+def _message(result: Mapping[str, Any]) -> str:
+    """Return Helm's own message: that of the module quotes the whole output before it."""
+    errors = [line for line in str(result.get("stderr") or "").splitlines() if line.startswith("Error:")]
+    text = " ".join(errors) or str(result.get("msg") or "no message")
+    return f"Helm: {text.removeprefix('Error: ')}"
+
+
+def _nothing(module: str, _arguments: Mapping[str, Any], _environment: Mapping[str, str]) -> Mapping[str, Any]:
+    return {"failed": True, "msg": f"{module} is not available"}
+
+
+def no_helm() -> Helm:
+    """Return a Helm that always fails."""
+    return Helm(_nothing, {}, {})

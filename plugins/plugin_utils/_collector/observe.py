@@ -1,0 +1,78 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a reconcile of a Collector depends on, read from the API server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observed import NamespaceState, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
+    Release,
+    UnreadableRelease,
+    release_of,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import (
+    KubernetesApi,
+    is_namespace_terminating,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Kind, Manifest
+
+
+def observe(api: KubernetesApi, collector: Collector) -> Observed:
+    """Read everything but the objects of the release."""
+    release, unreadable = observe_release(api, collector.tenant, collector.release)
+    source, namespace = collector.source, collector.namespace
+    return Observed(
+        release=release,
+        unreadable=unreadable,
+        owner=_owner(api, collector, release),
+        siblings=tuple(api.list_objects(names.KIND, namespace)) if collector.uid else (),
+        druid=api.get("Druid", namespace, collector.cluster) if collector.cluster else None,
+        source=api.get(source.kind, namespace, source.name) if source else None,
+    )
+
+
+def observe_release(api: KubernetesApi, namespace: str, name: str) -> tuple[Release | None, str]:
+    """Return the release in a namespace, and why it cannot be read."""
+    try:
+        return release_of(api.list_objects("Secret", namespace, names.labels_of_release(name))), ""
+    except UnreadableRelease as error:
+        return None, str(error)
+
+
+def _owner(api: KubernetesApi, collector: Collector, release: Release | None) -> Manifest | None:
+    owner = release.owner if release else None
+    if owner is None or owner == (collector.namespace, collector.name):
+        return None
+    return api.get(names.KIND, *owner)
+
+
+def namespace_state(api: KubernetesApi, namespace: str) -> NamespaceState:
+    """Return whether objects can be created in a namespace, by a dry run: its own state may not be readable."""
+    try:
+        return "terminating" if is_namespace_terminating(api, namespace) else "active"
+    except ApiError as error:
+        if error.is_missing_namespace:
+            return "missing"
+        raise
+
+
+def kinds_of(api: KubernetesApi, manifests: Iterable[Manifest]) -> dict[tuple[str, str], Kind]:
+    """Return the kinds of these objects by API version and kind, without those that the server does not have."""
+    needed = {(each["apiVersion"], each["kind"]) for each in manifests}
+    known = {
+        (version, kind): api.kinds[kind]
+        for version, kind in needed
+        if kind in api.kinds and api.kinds[kind].api_version == version
+    }
+    served: Mapping[str, dict[str, Kind]] = {
+        version: api.kinds_of(version) for version in sorted({version for version, _kind in needed - known.keys()})
+    }
+    found = {(version, kind): served[version].get(kind) for version, kind in needed - known.keys()}
+    return known | {key: kind for key, kind in found.items() if kind is not None}

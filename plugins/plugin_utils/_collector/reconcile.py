@@ -1,0 +1,187 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One reconcile of a Collector: observe, decide, act, report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector import decide, names, validate
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.act import act
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.chart import (
+    UnreadableChart,
+    local_chart,
+    remote_chart,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.drift import compare_objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.finalize import finalize
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import HelmError
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import (
+    kinds_of,
+    namespace_state,
+    observe,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import (
+    Deploy,
+    Finalizer,
+    Mark,
+    Plan,
+    RemovePending,
+    Restore,
+    Step,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Revision
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.report import REPORTING
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope import scope_problems
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Chart, Target
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import (
+    Finding,
+    pause_finding,
+    spec_errors,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report, reconcile_and_report
+
+
+def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Report[Plan]:
+    """Reconcile a Collector: from the API, or (without a uid) built from a spec.
+
+    KubernetesError if the API cannot be read; the conditions report it. All other problems are in the report.
+    """
+    reconcile_once = finalize if is_terminating(resource) else partial(_reconcile, now)
+    return reconcile_and_report(REPORTING, reconcile_once, api, resource, options, now)
+
+
+def _reconcile(now: datetime, api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
+    # The cache has neither Secrets nor the objects of a release: ansible-operator would watch their kinds.
+    require_live_api(api)
+    collector = Collector.from_resource(resource)
+    planned = Reconciled(resource, collector, Plan())
+    problems = spec_errors(names.KIND, resource) or (
+        *validate.problems(collector, options.allowed_chart_repositories),
+        *decide.tenant_problem(collector, options.allowed_tenant_namespaces),
+    )
+    if problems:
+        return planned.blocked(*problems)
+    try:
+        chart = remote_chart(collector.chart) if collector.chart else local_chart(options.chart)
+    except UnreadableChart as error:
+        return planned.blocked(Finding(reasons.HELM_FAILED, str(error)))
+    with options.phases("observe"):
+        observed = observe(api, collector)
+    with options.phases("decide"):
+        planned = _planned(api, planned, observed, chart, options, now)
+    paused = pause_finding(collector.annotations, collector.spec)
+    if paused is not None:
+        return replace(planned, plan=planned.plan.paused(paused))
+    if options.check_mode:
+        return planned
+    with options.phases("act"):
+        return act(api, planned, options)
+
+
+def _planned(
+    api: KubernetesApi, planned: Reconciled, observed: Observed, chart: Chart, options: Options, now: datetime
+) -> Reconciled:
+    """Return the reconcile with its plan; it reads the objects of the release, or renders the chart."""
+    collector = planned.collector
+    planned = replace(
+        planned, release=observed.release, secret=observed.source, failed_attempt=collector.failed_attempt
+    )
+    problems = tuple(decide.ownership_problems(collector, observed, chart))
+    if problems:
+        return replace(planned, release=None, is_owned=False).blocked(*problems)
+    desired = decide.target(collector, observed, chart)
+    if isinstance(desired, Finding):
+        return planned.blocked(desired)
+    planned = replace(planned, desired=desired)
+    pending = decide.interrupted(observed.release, now, options.helm_timeout)
+    if isinstance(pending, Finding):
+        return planned.blocked(pending)
+    deployed = None if pending else decide.is_deployed(desired, observed.release)
+    if deployed is None:
+        return _to_deploy(api, planned, desired, pending, options)
+    return _to_keep(api, planned, deployed, options)
+
+
+def _to_keep(api: KubernetesApi, planned: Reconciled, deployed: Revision, options: Options) -> Reconciled:
+    """Plan for a release that is deployed as specified: its objects, and its mark."""
+    collector, release = planned.collector, planned.release
+    assert release is not None
+    objects = compare_objects(api, deployed.manifest, collector.release, collector.tenant)
+    # A chart can have other objects with an API server than those that were rendered without one.
+    problems = (*_scope_problems(api, collector, deployed.manifest, options), *objects.problems)
+    steps = (
+        *_finalizer(collector),
+        *(() if release.owner == (collector.namespace, collector.name) else (Mark(deployed, collector.release),)),
+        *(Restore(change) for change in objects.changes),
+    )
+    plan = Plan(steps, problems, objects.warnings)
+    return replace(planned, plan=plan, objects=objects, failed_attempt={})
+
+
+def _to_keep_after_failure(api: KubernetesApi, planned: Reconciled, failed: Finding, options: Options) -> Reconciled:
+    """Plan for the revision that Helm has restored after a failure, until another attempt is due."""
+    deployed = planned.release.deployed if planned.release else None
+    if deployed is None:
+        return planned.blocked(failed)
+    kept = _to_keep(api, planned, deployed, options)
+    plan = replace(kept.plan, findings=(failed, *kept.plan.findings))
+    return replace(kept, plan=plan, failed_attempt=planned.failed_attempt)
+
+
+def _to_deploy(
+    api: KubernetesApi, planned: Reconciled, desired: Target, pending: Revision | None, options: Options
+) -> Reconciled:
+    """Plan for a release that is to be installed or upgraded; the chart is rendered without the API server."""
+    collector = planned.collector
+    failed = decide.failed_before(collector, desired)
+    if failed is not None:
+        return _to_keep_after_failure(api, planned, failed, options)
+    problem = decide.namespace_problem(collector, namespace_state(api, collector.tenant))
+    if problem is not None:
+        return planned.blocked(problem)
+    try:
+        rendered = options.helm.rendered(desired)
+    except HelmError as error:
+        return planned.blocked(Finding(reasons.HELM_FAILED, str(error)))
+    refused = _scope_problems(api, collector, rendered, options)
+    if refused:
+        return planned.blocked(*refused)
+    is_installed = planned.release is not None and planned.release.deployed is not None
+    deploy = Deploy(
+        "upgrade" if is_installed else "install",
+        collector.release,
+        desired.chart.title,
+        decide.object_changes(rendered, planned.release),
+    )
+    steps: tuple[Step, ...] = (
+        *_finalizer(collector),
+        *((RemovePending(pending),) if pending else ()),
+        deploy,
+    )
+    return replace(planned, plan=Plan(steps), failed_attempt={})
+
+
+def _scope_problems(
+    api: KubernetesApi, collector: Collector, manifest: tuple[Manifest, ...], options: Options
+) -> tuple[Finding, ...]:
+    own = {collector.tenant} if collector.chart else {collector.tenant, collector.namespace}
+    kinds = kinds_of(api, manifest)
+    return scope_problems(manifest, kinds, own, allows_cluster_scoped=options.allow_cluster_scoped_objects)
+
+
+def _finalizer(collector: Collector) -> tuple[Step, ...]:
+    needs_one = collector.uid is not None and names.FINALIZER not in collector.finalizers
+    return (Finalizer(is_set=True),) if needs_one else ()

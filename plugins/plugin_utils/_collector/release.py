@@ -1,0 +1,135 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Revisions of a Helm release, as Helm 3 stores them in Secrets. Pure.
+
+A Secret of type helm.sh/release.v1 has the revision as JSON, compressed with gzip, in Base64, in the Secret's Base64.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import io
+import json
+import re
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._values.parse import InvalidYaml, load_yaml
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+
+DEPLOYED, FAILED = "deployed", "failed"
+PENDING = frozenset({"pending-install", "pending-upgrade", "pending-rollback", "uninstalling"})
+# Kubernetes stores at most about 1 MiB, which gzip may have compressed a thousandfold.
+MAX_BYTES = 64 * 2**20
+_SEPARATOR = re.compile(r"^---(?=\s|$).*$", re.MULTILINE)
+
+
+class UnreadableRelease(ValueError):
+    """A Secret does not have a release in the format of Helm 3."""
+
+
+@dataclass(frozen=True)
+class Revision:
+    """One revision. `labels` are those of its Secret, `values` those that were specified for it."""
+
+    secret: Manifest
+    number: int
+    state: str
+    chart: str
+    chart_version: str
+    app_version: str
+    values: Mapping[str, Any]
+    manifest: tuple[Manifest, ...]
+    description: str = ""
+    updated: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def chart_title(self) -> str:
+        return f"{self.chart}-{self.chart_version}"
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release with its revisions, the latest one first; at least one."""
+
+    revisions: tuple[Revision, ...]
+
+    @property
+    def latest(self) -> Revision:
+        return self.revisions[0]
+
+    @property
+    def deployed(self) -> Revision | None:
+        return next((each for each in self.revisions if each.state == DEPLOYED), None)
+
+    @property
+    def owner(self) -> tuple[str, str] | None:
+        """Namespace and name of the Collector that the release belongs to, according to its labels."""
+        for each in self.revisions:
+            name = each.labels.get(names.OWNER_LABEL)
+            if name:
+                return each.labels.get(names.OWNER_NAMESPACE_LABEL, ""), name
+        return None
+
+
+def release_of(secrets: Iterable[Manifest]) -> Release | None:
+    """Return the release in these Secrets, None if there is none; UnreadableRelease if one cannot be read."""
+    revisions = [_revision(secret) for secret in secrets if secret.get("type") == names.HELM_SECRET_TYPE]
+    return Release(tuple(sorted(revisions, key=lambda each: -each.number))) if revisions else None
+
+
+def documents(text: str) -> tuple[Manifest, ...]:
+    """Return the objects in YAML documents; UnreadableRelease if a document is not an object."""
+    try:
+        # A line that begins with three hyphens always separates documents: text in a document is indented.
+        found = [each for part in _SEPARATOR.split(text) if (each := load_yaml(part))]
+    except InvalidYaml as error:
+        raise UnreadableRelease(f"a rendered template is not YAML: {error}") from None
+    flat = [item for each in found for item in _items(each)]
+    if not all(isinstance(each, dict) and each.get("kind") and each.get("apiVersion") for each in flat):
+        raise UnreadableRelease("a rendered template is not an object of Kubernetes")
+    return tuple(flat)
+
+
+def _items(document: Any) -> Iterable[Any]:
+    """Return the objects in a document: it may be a List."""
+    is_list = isinstance(document, dict) and document.get("kind") == "List" and isinstance(document.get("items"), list)
+    return document["items"] if is_list else [document]
+
+
+def _revision(secret: Manifest) -> Revision:
+    name = secret["metadata"]["name"]
+    try:
+        found = _decompressed(base64.b64decode(base64.b64decode(secret["data"]["release"])))
+        information, metadata = found["info"], found["chart"]["metadata"]
+        return Revision(
+            secret=secret,
+            number=int(found["version"]),
+            state=str(information.get("status", "unknown")),
+            chart=str(metadata["name"]),
+            chart_version=str(metadata["version"]),
+            app_version=str(metadata.get("appVersion", "")),
+            values=found.get("config") or {},
+            manifest=documents(found.get("manifest") or ""),
+            description=str(information.get("description", "")),
+            updated=str(information.get("last_deployed", "")),
+            labels=secret["metadata"].get("labels") or {},
+        )
+    except (AttributeError, LookupError, TypeError, ValueError, OSError, EOFError, zlib.error) as error:
+        raise UnreadableRelease(f"Secret {name} is not a release of Helm 3 ({type(error).__name__})") from None
+
+
+def _decompressed(data: bytes) -> Any:
+    """Return the JSON; ValueError if it is implausibly large."""
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+        text = file.read(MAX_BYTES + 1)
+    if len(text) > MAX_BYTES:
+        raise ValueError("too large")
+    return json.loads(text)

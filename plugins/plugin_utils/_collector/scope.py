@@ -1,0 +1,79 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the objects of a chart may be: in the tenant's namespace, unless the administrator allows more. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Kind, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+
+Kinds = Mapping[tuple[str, str], Kind]
+
+_CRD = "CustomResourceDefinition"
+
+
+def scope_problems(
+    objects: Sequence[Manifest], kinds: Kinds, namespaces: Collection[str], *, allows_cluster_scoped: bool
+) -> tuple[Finding, ...]:
+    """Return what is not permitted: `namespaces` are those in which the chart may have objects."""
+    return (
+        *_unknown(objects, kinds),
+        *(() if allows_cluster_scoped else _cluster_scoped(objects, kinds)),
+        *_elsewhere(objects, kinds, namespaces),
+    )
+
+
+def _title(manifest: Manifest) -> str:
+    return f"{manifest['kind']} {(manifest.get('metadata') or {}).get('name')}"
+
+
+def _unknown(objects: Sequence[Manifest], kinds: Kinds) -> Iterator[Finding]:
+    defined = {((each.get("spec") or {}).get("names") or {}).get("kind") for each in objects if each["kind"] == _CRD}
+    unknown = {
+        f"{each['kind']} ({each['apiVersion']})"
+        for each in objects
+        if (each["apiVersion"], each["kind"]) not in kinds and each["kind"] not in defined
+    }
+    if unknown:
+        yield Finding(
+            reasons.REFERENCE_NOT_FOUND,
+            "The chart has objects of kinds that this Kubernetes cluster does not have: "
+            f"{join_limited(sorted(unknown))}. Install their CRDs, or change spec.values.",
+        )
+
+
+def _cluster_scoped(objects: Sequence[Manifest], kinds: Kinds) -> Iterator[Finding]:
+    found = [
+        each for each in objects if (kind := kinds.get((each["apiVersion"], each["kind"]))) and not kind.namespaced
+    ]
+    if found:
+        yield Finding(
+            reasons.CLUSTER_SCOPED_OBJECTS,
+            f"The chart has objects that belong to no namespace: {join_limited(map(_title, found))}. "
+            "Change spec.values, or have them allowed by the administrator: in the module by "
+            "allow_cluster_scoped_objects, in the role by druid_collector_allow_cluster_scoped_objects, in the "
+            "operator by ALLOW_CLUSTER_SCOPED_OBJECTS.",
+        )
+
+
+def _elsewhere(objects: Sequence[Manifest], kinds: Kinds, namespaces: Collection[str]) -> Iterator[Finding]:
+    found = [each for each in objects if _namespace(each, kinds) not in {None, *namespaces}]
+    if found:
+        shown = join_limited(f"{_title(each)} in {_namespace(each, kinds)}" for each in found)
+        yield Finding(
+            reasons.REF_NOT_PERMITTED,
+            f"The chart has objects in namespaces other than that of the tenant: {shown}. Change spec.values.",
+        )
+
+
+def _namespace(manifest: Manifest, kinds: Kinds) -> str | None:
+    """Return the namespace that an object names; None if it names none, or belongs to none."""
+    kind = kinds.get((manifest["apiVersion"], manifest["kind"]))
+    named = (manifest.get("metadata") or {}).get("namespace")
+    return str(named) if named and (kind is None or kind.namespaced) else None

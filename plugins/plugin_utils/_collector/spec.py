@@ -1,0 +1,168 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A Collector resource, parsed. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+
+PLAIN, BASE64 = "Plain", "Base64"
+# The fields with a reference to the configuration, and the kind that each refers to.
+SOURCES: Mapping[str, str] = {"configMapKeyRef": "ConfigMap", "secretKeyRef": "Secret"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A key of a ConfigMap or Secret with the configuration; `field` is the path of the reference in the spec."""
+
+    kind: str
+    name: str
+    key: str
+    field: str
+
+
+@dataclass(frozen=True)
+class ChartAddress:
+    """A chart in a repository."""
+
+    repository: str
+    name: str
+    version: str
+
+
+@dataclass(frozen=True)
+class Collector:
+    """One Collector; `uid` is None without a resource. A part of the spec with another type counts as not set."""
+
+    name: str
+    namespace: str
+    uid: str | None
+    generation: int | None
+    created: str
+    is_terminating: bool
+    finalizers: tuple[str, ...]
+    annotations: Mapping[str, str]
+    spec: Mapping[str, Any]
+    status: Mapping[str, Any]
+
+    @classmethod
+    def from_resource(cls, resource: Manifest) -> Collector:
+        """Return the Collector of a resource."""
+        metadata = resource["metadata"]
+        return cls(
+            name=metadata["name"],
+            namespace=metadata["namespace"],
+            uid=metadata.get("uid"),
+            generation=metadata.get("generation"),
+            created=str(metadata.get("creationTimestamp") or ""),
+            is_terminating=is_terminating(resource),
+            finalizers=tuple(metadata.get("finalizers") or ()),
+            annotations=metadata.get("annotations") or {},
+            spec=_mapping(resource.get("spec")),
+            status=_mapping(resource.get("status")),
+        )
+
+    @property
+    def title(self) -> str:
+        return f"Collector {self.namespace}/{self.name}"
+
+    @property
+    def release(self) -> str:
+        """The name of the Helm release."""
+        return _text(self._collector.get("name"))
+
+    @property
+    def tenant(self) -> str:
+        """The namespace of the Helm release."""
+        return _text(self.spec.get("tenant")) or self.namespace
+
+    @property
+    def cluster(self) -> str:
+        """The name of the Druid whose pods are scraped, or an empty text."""
+        return _text(self.spec.get("cluster"))
+
+    @property
+    def version(self) -> str:
+        """The tag of the image, or an empty text for that of the chart."""
+        return _text(self._collector.get("version"))
+
+    @property
+    def config(self) -> str | None:
+        """The configuration in the resource itself."""
+        specified = self._collector.get("config")
+        return specified if isinstance(specified, str) else None
+
+    @property
+    def source(self) -> Source | None:
+        """The reference to the configuration."""
+        specified = _mapping(self._collector.get("configFrom"))
+        for field, kind in SOURCES.items():
+            reference = _mapping(specified.get(field))
+            if reference:
+                path = f"spec.collector.configFrom.{field}"
+                return Source(kind, _text(reference.get("name")), _text(reference.get("key")), path)
+        return None
+
+    @property
+    def sources(self) -> int:
+        """The number of places that specify a configuration."""
+        specified = _mapping(self._collector.get("configFrom"))
+        return (self.config is not None) + sum(bool(specified.get(field)) for field in SOURCES)
+
+    @property
+    def is_base64(self) -> bool:
+        return bool(self._collector.get("configEncoding") == BASE64)
+
+    @property
+    def chart(self) -> ChartAddress | None:
+        """The chart in a repository; None for the default chart."""
+        specified = self.spec.get("chart")
+        if not isinstance(specified, Mapping):
+            return None
+        return ChartAddress(*(_text(specified.get(part)) for part in ("repository", "name", "version")))
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        return _mapping(self.spec.get("values"))
+
+    @property
+    def takes_over(self) -> bool:
+        return self.spec.get("takeOver") is True
+
+    @property
+    def retains(self) -> bool:
+        """Whether the release outlives the resource."""
+        return bool(self.spec.get("deletionPolicy") == "Retain")
+
+    @property
+    def owner_labels(self) -> dict[str, str]:
+        return names.owner_labels(self.namespace, self.name)
+
+    @property
+    def recorded_release(self) -> tuple[str, str]:
+        """Namespace and name of the release in the status: it was recorded before its installation."""
+        recorded = _mapping(self.status.get("release"))
+        return _text(recorded.get("namespace")), _text(recorded.get("name"))
+
+    @property
+    def failed_attempt(self) -> Mapping[str, Any]:
+        return _mapping(self.status.get("failedAttempt"))
+
+    @property
+    def _collector(self) -> Mapping[str, Any]:
+        return _mapping(self.spec.get("collector"))
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,123 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The status of a Collector: standard conditions, and the release. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
+    Condition,
+    backoff_since,
+    condition,
+    degraded_condition,
+    with_transition_times,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, joined_messages
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+
+Masked = Callable[[str], str]
+_MAX_DESCRIPTION = 500
+
+
+def status(
+    done: Reconciled, findings: Sequence[Finding], now: datetime, check_mode: bool, masked: Masked
+) -> dict[str, Any]:
+    """Return the whole status; fields of others stay."""
+    collector = done.collector
+    previous = collector.status
+    before = previous.get("conditions") or ()
+    current = [{**each, "message": masked(each["message"])} for each in conditions(done, findings, check_mode)]
+    kept = {name: value for name, value in previous.items() if name not in ("release", "failedAttempt")}
+    return {
+        **kept,
+        "observedGeneration": collector.generation or 0,
+        "conditions": with_transition_times(current, before, collector.generation, now),
+        **_release(done, masked),
+        **_failed(done, masked),
+    }
+
+
+def conditions(done: Reconciled, findings: Sequence[Finding], check_mode: bool) -> list[Condition]:
+    """Return Ready, Progressing and Degraded, without times."""
+    problems = [finding for finding in findings if finding.is_problem]
+    others = [finding for finding in findings if not finding.is_problem]
+    degraded = degraded_condition((problems[0].reason, joined_messages(problems)) if problems else None)
+    if problems:
+        return [*_ready(False, problems[0].reason, joined_messages(problems)), degraded]
+    if others:
+        pending = next((each for each in others if each.reason == reasons.CHANGES_PENDING), others[0])
+        is_kept = pending.reason in (reasons.PAUSED, reasons.IGNORED) and done.release is not None
+        return [*_ready(is_kept, pending.reason, pending.message), degraded]
+    if check_mode and done.plan.steps:
+        return [*_ready(False, reasons.CHANGES_PENDING, f"{len(done.plan.steps)} pending changes."), degraded]
+    if done.objects.unavailable:
+        message = f"Pods are not available: {join_limited(done.objects.unavailable)}."
+        return [*_ready(False, reasons.PODS_NOT_READY, message, in_progress=True), degraded]
+    return [*_ready(True, reasons.RELEASE_DEPLOYED, _deployed(done.release)), degraded]
+
+
+def _deployed(release: Release | None) -> str:
+    revision = release.deployed if release else None
+    return f"Revision {revision.number} of chart {revision.chart_title} is deployed." if revision else "It is deployed."
+
+
+def _ready(is_ready: bool, reason: str, message: str, *, in_progress: bool = False) -> tuple[Condition, Condition]:
+    progress = (
+        condition("Progressing", True, reason, message)
+        if in_progress
+        else condition("Progressing", False, reasons.UP_TO_DATE if is_ready else reason, "No change in progress.")
+    )
+    return condition("Ready", is_ready, reason, message), progress
+
+
+def _release(done: Reconciled, masked: Masked) -> dict[str, Any]:
+    """Return the release in the status; the former one stays if it was not read."""
+    former = done.collector.status.get("release")
+    if done.release is None:
+        # Our record is kept while nothing is known: who owns a release that appears later, would be unknown.
+        was_read = done.desired is not None and done.is_owned
+        return {} if was_read or not former else {"release": former}
+    revision = done.release.latest
+    return {
+        "release": {"name": done.collector.release, "namespace": done.collector.tenant, **_revision(revision, masked)}
+    }
+
+
+def _revision(revision: Revision, masked: Masked) -> Mapping[str, Any]:
+    return {
+        "revision": revision.number,
+        "state": revision.state,
+        "chart": revision.chart_title,
+        "appVersion": revision.app_version,
+        "description": masked(revision.description)[:_MAX_DESCRIPTION],
+        "updated": revision.updated,
+    }
+
+
+def _failed(done: Reconciled, masked: Masked) -> dict[str, Any]:
+    failed = done.failed_attempt
+    return {"failedAttempt": {**failed, "message": masked(str(failed.get("message", "")))}} if failed else {}
+
+
+def is_settled(found: Sequence[Mapping[str, Any]]) -> bool:
+    """True when the release is as specified, or the resource is paused."""
+    ready = next((each for each in found if each["type"] == "Ready"), {})
+    paused = (reasons.PAUSED, reasons.IGNORED, reasons.CHANGES_PENDING)
+    return ready.get("status") == "True" or ready.get("reason") in paused
+
+
+def requeue_after(document: Mapping[str, Any], now: datetime, _has_changed: bool) -> int | None:
+    """Return the seconds until the next reconcile; None for the regular period."""
+    found = document["conditions"]
+    if is_settled(found):
+        return None
+    ready = next(each for each in found if each["type"] == "Ready")
+    return backoff_since(ready["lastTransitionTime"], now)

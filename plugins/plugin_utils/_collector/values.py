@@ -1,0 +1,46 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The values of the chart. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.properties import properties
+
+PORT_PROPERTY = "druid.emitter.prometheus.port"
+
+
+def values(collector: Collector, config: str | None, druid: Manifest | None) -> dict[str, Any]:
+    """Return the values: those of the resource, and for the default chart what its other fields set."""
+    specified = dict(collector.values)
+    if collector.chart is not None:
+        return specified
+    if collector.version:
+        specified["image"] = {**_mapping(specified.get("image")), "tag": collector.version}
+    if config is not None:
+        specified["config"] = config
+    if collector.cluster:
+        specified["druid"] = {
+            **({} if druid is None else _port(druid)),
+            **_mapping(specified.get("druid")),
+            "name": collector.cluster,
+            "namespace": collector.namespace,
+        }
+    return specified
+
+
+def _port(druid: Manifest) -> dict[str, int]:
+    """Return the port of the Prometheus emitter, if the properties of all groups specify it."""
+    specified = _mapping(druid.get("spec")).get("common.runtime.properties")
+    port = properties(specified).get(PORT_PROPERTY, "") if isinstance(specified, str) else ""
+    return {"metricsPort": int(port)} if port.isascii() and port.isdecimal() else {}
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,85 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Collectors on the real control plane, with the real Helm, by ansible-playbook."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
+from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible, Run
+from testbed.clients import helm
+
+COLLECTOR = "druidops.druid.collector"
+ROOT = Path(__file__).resolve().parents[3]
+CHART = ROOT / "charts" / "druid-collector"
+
+
+def resource(name: str = "telemetry", **spec: Any) -> dict[str, Any]:
+    """A Collector; `release` is the name of the collector, and other arguments are fields of its spec."""
+    release = spec.pop("release", "telemetry")
+    collector = {"name": release, **spec.pop("collector", {})}
+    return {"kind": "Collector", "metadata": {"name": name}, "spec": {"collector": collector, **spec}}
+
+
+@dataclass(frozen=True)
+class Collectors:
+    """Runs the playbook, and the program helm as a person does."""
+
+    ansible: Ansible
+    live: NamespaceClient
+
+    def run(self, name: str = "telemetry", *options: str, status: int = 0, **variables: Any) -> Run:
+        """Run the playbook druidops.druid.collector."""
+        specified = {
+            "name": name,
+            "namespace": self.live.namespace,
+            "helm_binary": str(helm()),
+            "helm_timeout": 60,
+            **variables,
+        }
+        prefixed = {f"druid_collector_{key}": value for key, value in specified.items()}
+        file = self.ansible.write("variables.json", prefixed)
+        return self.ansible.run(COLLECTOR, "--extra-vars", file, *options, status=status)
+
+    def helm(self, *words: str) -> str:
+        """Run helm in the namespace, with the permissions of an administrator."""
+        kubeconfig = self.live.plane.kubeconfig("person")
+        command = [str(helm()), "--kubeconfig", str(kubeconfig), "--namespace", self.live.namespace, *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def status(self, name: str = "telemetry") -> dict[str, Any]:
+        """The status of the resource."""
+        found: dict[str, Any] = self.live.get("Collector", name)["status"]
+        return found
+
+    def reason(self, name: str = "telemetry") -> str:
+        """The reason of the condition Ready."""
+        return next(each["reason"] for each in self.status(name)["conditions"] if each["type"] == "Ready")
+
+    def revision(self, name: str = "telemetry") -> int:
+        """The revision in the status."""
+        return int(self.status(name)["release"]["revision"])
+
+    def pod_template(self, name: str = "telemetry") -> dict[str, Any]:
+        """The pod template of the Deployment."""
+        found: dict[str, Any] = self.live.get("Deployment", name)["spec"]["template"]
+        return found
+
+
+@pytest.fixture
+def collectors(ansible: Ansible, live: NamespaceClient) -> Collectors:
+    """The newest ansible-core."""
+    return Collectors(ansible, live)
+
+
+@pytest.fixture
+def each_collectors(each_ansible: Ansible, live: NamespaceClient) -> Collectors:
+    """The oldest and the newest ansible-core, each with its kubernetes.core."""
+    return Collectors(each_ansible, live)

@@ -1,0 +1,26 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Revisions that a Helm leaves whose run is interrupted."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from typing import Any
+
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
+
+
+def pending(live: NamespaceClient, secret: dict[str, Any], number: int, state: str, begun: str = "") -> None:
+    """Create a revision after that of the Secret, in this state, begun at the same time or at another one."""
+    release = json.loads(gzip.decompress(base64.b64decode(base64.b64decode(secret["data"]["release"]))))
+    release["version"], release["info"]["status"] = number, state
+    release["info"]["last_deployed"] = begun or release["info"]["last_deployed"]
+    data = base64.b64encode(base64.b64encode(gzip.compress(json.dumps(release).encode()))).decode()
+    labels = {**secret["metadata"]["labels"], "version": str(number), "status": state}
+    name = f"sh.helm.release.v1.{release['name']}.v{number}"
+    body = {"kind": "Secret", "type": secret["type"], "metadata": {"name": name, "labels": labels}}
+    live.create({**body, "data": {"release": data}})

@@ -1,0 +1,127 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A release that changes without us, fails, or belongs to another client."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from ansible_collections.druidops.druid.tests.system.collector.conftest import CHART, Collectors, resource
+from ansible_collections.druidops.druid.tests.system.collector.pending import pending
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
+
+# The API server rejects it, which no schema of the chart does.
+UNUSABLE = {"nodeSelector": {"not a label": "x"}}
+
+
+def test_drift_is_reverted_and_a_failed_upgrade_is_rolled_back(collectors: Collectors, live: NamespaceClient) -> None:
+    live.create(resource())
+    collectors.run()
+    live.delete("Service", "telemetry")
+    live.merge("Deployment", "telemetry", {"spec": {"replicas": 3}})
+    planned = collectors.run("telemetry", "--check").output
+    assert "create Service telemetry" in planned
+    assert "update Deployment telemetry" in planned
+    assert live.find("Service", "telemetry") is None
+    collectors.run(wait=True)
+    assert live.get("Service", "telemetry")["metadata"]["annotations"]["meta.helm.sh/release-name"] == "telemetry"
+    assert live.get("Deployment", "telemetry")["spec"]["replicas"] == 1
+    assert not collectors.run().changed
+    assert collectors.revision() == 1
+
+    template = collectors.pod_template()
+    live.merge("Collector", "telemetry", {"spec": {"values": UNUSABLE}})
+    assert "rolled back" in collectors.run(status=2).output
+    assert collectors.reason() == "HelmFailed"
+    assert collectors.pod_template() == template
+    failed = collectors.revision()
+    # not repeated, and what Helm has restored is still kept
+    live.delete("Service", "telemetry")
+    collectors.run(status=2)
+    assert collectors.revision() == failed
+    assert live.find("Service", "telemetry") is not None
+
+    live.merge("Collector", "telemetry", {"spec": {"values": None, "collector": {"config": "receivers: {}"}}})
+    collectors.run()
+    assert collectors.reason() == "ReleaseDeployed"
+    assert "failedAttempt" not in collectors.status()
+
+
+def test_release_of_another_client(collectors: Collectors, live: NamespaceClient) -> None:
+    collectors.helm("install", "telemetry", str(CHART), "--set", "replicas=2")
+    live.create(resource())
+    mark = live.mark()
+    assert "was not created by this resource" in collectors.run(status=2).output
+    assert collectors.reason() == "ReleaseNotOwned"
+    assert not [each for each in live.writes(mark) if each.resource not in ("collectors", "events")]
+    assert "release" not in collectors.status()
+
+    live.merge("Collector", "telemetry", {"spec": {"takeOver": True}})
+    assert "upgrade release telemetry" in collectors.run().output
+    assert live.get("Deployment", "telemetry")["spec"]["replicas"] == 1
+    assert not collectors.run().changed
+
+    # the second one of that name
+    live.create(resource("other"))
+    assert "Collector telemetry, which is older" in collectors.run("other", status=2).output
+    assert collectors.reason("other") == "DuplicateCollector"
+    live.merge("Collector", "telemetry", {"spec": {"deletionPolicy": "Retain"}})
+    collectors.run("other", state="absent", wait=True)
+    collectors.run(state="absent", wait=True)
+    assert live.find("Deployment", "telemetry") is not None
+    assert "deployed" in collectors.helm("status", "telemetry")
+
+
+def test_release_of_another_chart_is_never_taken_over(
+    collectors: Collectors, live: NamespaceClient, tmp_path: Path
+) -> None:
+    chart = copied(tmp_path, name="something-else")
+    collectors.helm("install", "telemetry", str(chart))
+    live.create(resource(takeOver=True))
+    assert "It is not taken over" in collectors.run(status=2).output
+    collectors.run(state="absent", wait=True)
+    assert "deployed" in collectors.helm("status", "telemetry")
+
+
+def test_chart_with_cluster_scoped_objects(collectors: Collectors, live: NamespaceClient, tmp_path: Path) -> None:
+    name = f"of-{live.namespace}"
+    role = f"kind: ClusterRole\napiVersion: rbac.authorization.k8s.io/v1\nmetadata: {{name: {name}}}\nrules: []\n"
+    chart = copied(tmp_path)
+    (chart / "templates" / "cluster_role.yaml").write_text(role)
+    live.create(resource())
+    refused = collectors.run(status=2, chart=str(chart))
+    assert f"objects that belong to no namespace: ClusterRole {name}." in refused.output
+    assert (collectors.reason(), live.names("Secret")) == ("ClusterScopedObjects", set())
+    collectors.run(chart=str(chart), allow_cluster_scoped_objects=True)
+    assert collectors.reason() == "ReleaseDeployed"
+    collectors.run(state="absent", wait=True)
+
+
+@campaign("the decision about it")
+def test_revision_of_an_interrupted_run(collectors: Collectors, live: NamespaceClient) -> None:
+    live.create(resource())
+    collectors.run()
+    [secret] = [each for each in live.list("Secret") if each["metadata"]["labels"].get("owner") == "helm"]
+    live.merge("Collector", "telemetry", {"spec": {"collector": {"version": "0.141.0"}}})
+    pending(live, secret, 2, "pending-upgrade")
+    assert "Another run of Helm" in collectors.run(status=2).output
+    assert collectors.reason() == "ReleasePending"
+    live.delete("Secret", "sh.helm.release.v1.telemetry.v2")
+    # longer ago than a run can take
+    pending(live, secret, 2, "pending-upgrade", "2026-01-01T00:00:00.123456789Z")
+    assert "remove the interrupted revision 2" in collectors.run().output
+    assert collectors.reason() == "ReleaseDeployed"
+
+
+def copied(directory: Path, **metadata: str) -> Path:
+    """Return a copy of the chart with other metadata."""
+    chart = Path(shutil.copytree(CHART, directory / "chart"))
+    file = chart / "Chart.yaml"
+    for name, value in metadata.items():
+        lines = [f"{name}: {value}" if line.startswith(f"{name}:") else line for line in file.read_text().splitlines()]
+        file.write_text("\n".join(lines))
+    return chart

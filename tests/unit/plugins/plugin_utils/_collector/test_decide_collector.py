@@ -1,0 +1,315 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Decisions about a Collector, without an API server."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector import decide, names, validate
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.chart import UnreadableChart, local_chart
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.config_text import (
+    InvalidConfig,
+    decoded,
+    text_of,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_connection import helm_connection
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
+    Release,
+    UnreadableRelease,
+    documents,
+    release_of,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope import scope_problems
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Chart, Target
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.values import values
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Kind
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+
+CHART = Chart("druid-collector", "0.1.0", "/charts/druid-collector")
+REPOSITORY = "https://charts.example.com"
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def collector(
+    *, status: dict[str, Any] | None = None, metadata: dict[str, Any] | None = None, **spec: Any
+) -> Collector:
+    inside = {"name": "telemetry", **spec.pop("collector", {})}
+    named = {"name": "a", "namespace": "ns", "uid": "u-a", "creationTimestamp": "2026-01-02T00:00:00Z"}
+    spec = {"collector": inside, **spec}
+    return Collector.from_resource({"metadata": {**named, **(metadata or {})}, "spec": spec, "status": status or {}})
+
+
+def secret(
+    number: int = 1, state: str = "deployed", labels: dict[str, str] | None = None, **other: Any
+) -> dict[str, Any]:
+    release = {
+        "version": number,
+        "info": {"status": state, "last_deployed": "2025-12-31T23:59:00Z"},
+        "chart": {"metadata": {"name": "druid-collector", "version": "0.1.0"}},
+        "config": {},
+        "manifest": "",
+        **other,
+    }
+    data = base64.b64encode(base64.b64encode(gzip.compress(json.dumps(release).encode()))).decode()
+    metadata = {"name": f"sh.helm.release.v1.telemetry.v{number}", "namespace": "ns", "labels": labels or {}}
+    return {"type": names.HELM_SECRET_TYPE, "metadata": metadata, "data": {"release": data}}
+
+
+def release(*secrets: dict[str, Any]) -> Release:
+    found = release_of(secrets)
+    assert found is not None
+    return found
+
+
+def found_reasons(*findings: Finding) -> list[str]:
+    return [each.reason for each in findings]
+
+
+# What kubernetes.core would split, expand or take for an option.
+HOSTILE = ["a b", "-x", "~", "$HOME", "a;b", "a'b", 'a"b', "a\nb", "{{ a }}", "../a", "a/../b", "${IFS}", "a\\b", ""]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_nothing_hostile_becomes_a_word_of_the_command_line(text: str) -> None:
+    address = {"repository": REPOSITORY, "name": "c", "version": "1.0.0"}
+    specs: list[dict[str, Any]] = [
+        {"collector": {"name": text}},
+        {"tenant": text or " "},
+        {"collector": {"version": text or " "}},
+        *({"chart": {**address, field: text}} for field in address),
+        {"chart": {**address, "repository": f"{REPOSITORY}/{text or '/'}"}},
+    ]
+    for spec in specs:
+        assert validate.problems(collector(**spec), [REPOSITORY]), spec
+    assert text in ("", "-x") or not validate.is_safe_path(text)
+
+
+def test_valid_ones() -> None:
+    assert validate.problems(collector(collector={"version": "0.140.0"}, tenant="team-a", cluster="wiki"), []) == ()
+    for repository in (REPOSITORY, "oci://registry.example.com:5000/a/b"):
+        chart = {"repository": repository, "name": "c", "version": "1.0.0-rc.1+b"}
+        assert validate.problems(collector(chart=chart), [f"{repository}/"]) == ()
+
+
+@pytest.mark.parametrize(
+    "allowed", [[], [f"{REPOSITORY}.evil.example"], [f"{REPOSITORY}/a"], ["https://charts"], ["*"]]
+)
+def test_repository_must_be_allowed_as_a_whole(allowed: list[str]) -> None:
+    chart = {"repository": REPOSITORY, "name": "c", "version": "1.0.0"}
+    assert found_reasons(*validate.problems(collector(chart=chart), allowed)) == [reasons.CHART_NOT_ALLOWED]
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"collector": {"config": "a", "configFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}},
+        {"values": {"config": "a"}},
+        {"values": {"druid": {"name": "other"}}},
+        {"values": {"druid": {"namespace": "other"}}},
+        {"values": {"image": {"tag": "a"}}},
+        {"chart": {"repository": REPOSITORY, "name": "c", "version": "1.0.0"}, "cluster": "wiki"},
+    ],
+)
+def test_one_field_for_one_thing(spec: dict[str, Any]) -> None:
+    assert found_reasons(*validate.problems(collector(**spec), [REPOSITORY])) == [reasons.INVALID_SPEC]
+
+
+def test_tenant() -> None:
+    assert decide.tenant_problem(collector(tenant="ns"), []) == ()
+    assert (
+        decide.tenant_problem(collector(tenant="b"), ["b"]) == decide.tenant_problem(collector(tenant="b"), ["*"]) == ()
+    )
+    assert found_reasons(*decide.tenant_problem(collector(tenant="b"), ["bb"])) == [reasons.REF_NOT_PERMITTED]
+
+
+OURS = names.owner_labels("ns", "a")
+OTHERS = names.owner_labels("ns", "b")
+RECORDED = {"release": {"name": "telemetry", "namespace": "ns"}}
+
+
+@pytest.mark.parametrize(
+    ("labels", "status", "take_over", "expected"),
+    [
+        (OURS, {}, False, []),
+        ({}, {}, False, [reasons.RELEASE_NOT_OWNED]),
+        ({}, {}, True, []),
+        # installed, and interrupted before the mark
+        ({}, RECORDED, False, []),
+        # its owner does not exist any more
+        (OTHERS, {}, False, [reasons.RELEASE_NOT_OWNED]),
+        (OTHERS, RECORDED, False, [reasons.RELEASE_NOT_OWNED]),
+        (OTHERS, {}, True, []),
+    ],
+)
+def test_owner(labels: dict[str, str], status: dict[str, Any], take_over: bool, expected: list[str]) -> None:
+    observed = Observed(release=release(secret(labels=labels)))
+    found = decide.ownership_problems(collector(status=status, takeOver=take_over), observed, CHART)
+    assert found_reasons(*found) == expected
+
+
+def test_existing_owner_and_other_chart_are_never_taken_over() -> None:
+    owner = {"metadata": {"name": "b", "namespace": "ns"}}
+    observed = Observed(release=release(secret(labels=OTHERS)), owner=owner)
+    found = [*decide.ownership_problems(collector(takeOver=True), observed, CHART)]
+    assert found_reasons(*found) == [reasons.DUPLICATE_COLLECTOR]
+    assert "Collector ns/b" in found[0].message
+    other = {"chart": {"metadata": {"name": "x", "version": "0.1.0"}}}
+    found = [*decide.ownership_problems(collector(takeOver=True), Observed(release=release(secret(**other))), CHART)]
+    assert found_reasons(*found) == [reasons.RELEASE_NOT_OWNED]
+
+
+def test_older_sibling() -> None:
+    def sibling(created: str, **spec: Any) -> dict[str, Any]:
+        metadata = {"name": "b", "namespace": "ns", "uid": "u-b", "creationTimestamp": created}
+        return {"metadata": metadata, "spec": {"collector": {"name": "telemetry"}, **spec}}
+
+    def found(each: dict[str, Any]) -> list[str]:
+        return found_reasons(*decide.ownership_problems(collector(), Observed(siblings=(each,)), CHART))
+
+    assert found(sibling("2026-01-01T00:00:00Z")) == [reasons.DUPLICATE_COLLECTOR]
+    # as old, and later in the alphabet
+    assert found(sibling("2026-01-02T00:00:00Z")) == []
+    assert found(sibling("2026-01-01T00:00:00Z", tenant="other")) == []
+
+
+def test_renamed() -> None:
+    status = {"release": {"name": "former", "namespace": "ns"}}
+    assert found_reasons(*decide.ownership_problems(collector(status=status), Observed(), CHART)) == [
+        reasons.INVALID_SPEC
+    ]
+
+
+def test_deployed_and_failed() -> None:
+    desired = Target("telemetry", "ns", CHART, {"a": 1})
+    assert decide.is_deployed(desired, release(secret(config={"a": 1})))
+    assert not decide.is_deployed(desired, release(secret(config={"a": 2})))
+    assert not decide.is_deployed(desired, release(secret(state="failed", config={"a": 1})))
+    assert not decide.is_deployed(desired, None)
+    # the revision that failed is later than the one that is deployed
+    assert decide.is_deployed(desired, release(secret(1, config={"a": 1}), secret(2, "failed", config={"a": 2})))
+
+    # Helm rounds large numbers; its label of an earlier revision counts for nothing
+    rounded = secret(2, labels={names.DEPLOYED_LABEL: decide.deployed_label(desired, release(secret(2)).latest)})
+    assert decide.is_deployed(desired, release(rounded))
+    copied = secret(3, labels=rounded["metadata"]["labels"])
+    assert not decide.is_deployed(desired, release(copied))
+
+    failed = {"failedAttempt": {"digest": decide.attempt_digest(desired, {}), "message": "m"}}
+    assert decide.failed_before(collector(status=failed), desired)
+    assert not decide.failed_before(collector(status=failed), Target("telemetry", "ns", CHART, {"a": 2}))
+    retried = collector(status=failed, metadata={"annotations": {names.RETRY_ANNOTATION: "1"}})
+    assert not decide.failed_before(retried, desired)
+
+
+def test_interrupted() -> None:
+    assert decide.interrupted(release(secret()), NOW, 60) is None
+    assert isinstance(decide.interrupted(release(secret(state="pending-upgrade")), NOW, 60), Finding)
+    found = decide.interrupted(
+        release(
+            secret(1),
+            secret(
+                2,
+                "pending-upgrade",
+                info={"status": "pending-upgrade", "last_deployed": "2025-12-31T23:00:00.123456789Z"},
+            ),
+        ),
+        NOW,
+        60,
+    )
+    assert not isinstance(found, Finding)
+    assert found is not None
+    assert found.number == 2
+
+
+def test_encoding_is_never_guessed() -> None:
+    encoded = base64.b64encode("é".encode()).decode()
+    assert decoded(encoded, False) == encoded
+    assert decoded(f"{encoded}\n", True) == "é"
+    for text in ("plain text", "%%", base64.b64encode(b"\xff").decode()):
+        with pytest.raises(InvalidConfig) as error:
+            decoded(text, True)
+        assert text not in str(error.value)
+    with pytest.raises(InvalidConfig):
+        text_of({"kind": "Secret", "data": {"k": base64.b64encode(b"\xff").decode()}}, "k")
+
+
+def test_values() -> None:
+    druid = {"spec": {"common.runtime.properties": "druid.emitter.prometheus.port=9999\n"}}
+    specified = collector(
+        cluster="wiki", collector={"version": "1"}, values={"replicas": 2, "image": {"repository": "r"}}
+    )
+    assert values(specified, "text", druid) == {
+        "replicas": 2,
+        "image": {"repository": "r", "tag": "1"},
+        "config": "text",
+        "druid": {"metricsPort": 9999, "name": "wiki", "namespace": "ns"},
+    }
+    own = collector(cluster="wiki", values={"druid": {"metricsPort": 1}})
+    assert values(own, None, druid)["druid"]["metricsPort"] == 1
+    chart = {"repository": REPOSITORY, "name": "c", "version": "1.0.0"}
+    assert values(collector(chart=chart, values={"a": 1}), None, None) == {"a": 1}
+
+
+def manifest(kind: str, version: str = "v1", **metadata: Any) -> dict[str, Any]:
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": "n", **metadata}}
+
+
+def test_scope() -> None:
+    kinds = {("v1", "Secret"): KINDS["Secret"], ("v1", "Namespace"): Kind("v1", "namespaces", False)}
+
+    def found(*objects: dict[str, Any], allows: bool = False) -> list[str]:
+        return found_reasons(*scope_problems(objects, kinds, {"ns"}, allows_cluster_scoped=allows))
+
+    assert found(manifest("Secret"), manifest("Secret", namespace="ns")) == []
+    assert found(manifest("Secret", namespace="other")) == [reasons.REF_NOT_PERMITTED]
+    assert found(manifest("Secret", namespace="other"), allows=True) == [reasons.REF_NOT_PERMITTED]
+    # its namespace has no effect
+    assert found(manifest("Namespace", namespace="ns")) == [reasons.CLUSTER_SCOPED_OBJECTS]
+    assert found(manifest("Namespace"), allows=True) == []
+    assert found(manifest("Unknown")) == [reasons.REFERENCE_NOT_FOUND]
+
+
+def test_documents() -> None:
+    text = (
+        "---\n# Source: a\nkind: A\napiVersion: v1\ndata:\n  x: |\n    ---\n    y\n---\n\n--- \nkind: B\napiVersion: v1"
+    )
+    assert [each["kind"] for each in documents(text)] == ["A", "B"]
+    listed = "kind: List\napiVersion: v1\nitems: [{kind: A, apiVersion: v1}]"
+    assert [each["kind"] for each in documents(listed)] == ["A"]
+    for wrong in ("just text", "a: [", "kind: A"):
+        with pytest.raises(UnreadableRelease):
+            documents(wrong)
+
+
+def test_unreadable_release() -> None:
+    wrong = {**secret(), "data": {"release": base64.b64encode(b"x").decode()}}
+    with pytest.raises(UnreadableRelease, match="is not a release of Helm 3"):
+        release_of([wrong])
+    assert release_of([{**secret(), "type": "Opaque"}]) is None
+
+
+def test_chart_of_a_path_that_the_command_line_would_change() -> None:
+    for path in ("/a b", "~/chart", "/$HOME", "charts"):
+        with pytest.raises(UnreadableChart):
+            local_chart(path)
+
+
+def test_connection() -> None:
+    assert helm_connection({"kubeconfig": "/k", "context": "c"}, {}).environment == {
+        "K8S_AUTH_KUBECONFIG": "",
+        "KUBECONFIG": "/k",
+    }
+    assert helm_connection({"host": "https://h", "api_key": "t"}, {}).arguments == {"host": "https://h", "api_key": "t"}
+    with pytest.raises(KubernetesError, match="client_cert"):
+        helm_connection({"client_cert": "/c"}, {})
