@@ -246,8 +246,8 @@ class Plan(plan.Plan[Step]):
     `warnings` are about the spec and the live state, `rollout_warnings` about the steps. `expanding` are the PVCs
     that the status reports. `awaited` is what the next group of a rollout waits for in Druid, and `druid_before` the
     state of Druid at the start of the rollout, if it was read now. `drain` is the progress of a drain, as the status
-    reports it; None if it was not decided. `decommission` is what is decided about Historicals, None if nothing could be
-    decided.
+    reports it; None if it was not decided. `decommission` is what is decided about Historicals, None if nothing could
+    be decided.
     """
 
     in_druid: tuple[DruidChange, ...] = ()
