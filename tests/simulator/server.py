@@ -17,9 +17,8 @@ from typing import Any, Literal, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, is_terminating
-from ansible_collections.druidops.druid.tests.simulator import managed_fields, schema
-from ansible_collections.druidops.druid.tests.simulator.pods import is_ready
-from ansible_collections.druidops.druid.tests.simulator.store import Manifest, Store, matches
+from ansible_collections.druidops.druid.tests.simulator import disruption, managed_fields, schema
+from ansible_collections.druidops.druid.tests.simulator.store import Manifest, Store
 
 _KIND_OF = {kind.plural: name for name, kind in KINDS.items()}
 PATCH_FAILED = "the server rejected our request due to an error in our request"
@@ -146,16 +145,14 @@ class Server:
         return {"kind": "Status", "status": "Success"}
 
     def _evict(self, request: Request) -> Manifest:
-        """Delete the pod, unless another one of its budget is not ready: here each budget is `maxUnavailable: 1`."""
         live = self._live(request)
         if live is None:
             raise Refused(404, f'pods "{request.name}" not found')
         if request.body["deleteOptions"]["preconditions"]["uid"] != live["metadata"]["uid"]:
             raise Refused(409, "Precondition failed: UID in precondition does not match")
-        budgets = [each["spec"]["selector"] for each in self.store.of_kind("PodDisruptionBudget")]
-        pods = [each for each in self.store.of_kind("Pod") if each["metadata"]["name"] != request.name]
-        if any(matches(each, live) and matches(each, pod) and not is_ready(pod) for each in budgets for pod in pods):
-            raise Refused(429, "Cannot evict pod as it would violate the pod's disruption budget.")
+        refusal = disruption.refusal(self.store, live)
+        if refusal is not None:
+            raise Refused(*refusal)
         self.store.delete(live)
         self.evicted.add(live["metadata"]["uid"])
         return {"kind": "Status", "status": "Success"}

@@ -30,6 +30,23 @@ def partition(stateful_set: Manifest) -> int:
     return int((strategy.get("rollingUpdate") or {}).get("partition") or 0)
 
 
+def kept_pods(stateful_set: Manifest) -> int:
+    """Return how many pods keep an old revision, counted from the first one, as the update strategy requests."""
+    strategy = stateful_set["spec"].get("updateStrategy") or {}
+    return replicas(stateful_set) if strategy.get("type") == "OnDelete" else partition(stateful_set)
+
+
+def released_pods(before: Manifest, after: Manifest) -> int:
+    """Return how many pods of an old revision the update strategy keeps before a write, and replaces afterwards."""
+    kept = kept_pods(after)
+    if kept >= kept_pods(before):
+        return 0
+    outdated = replicas(before) - int((before.get("status") or {}).get("updatedReplicas") or 0)
+    # With a partition, they are the first ones; with OnDelete, they can be any.
+    spared = kept if kept_pods(before) == partition(before) else 0
+    return max(0, min(outdated - spared, replicas(after) - kept))
+
+
 def updated_ordinals(stateful_set: Manifest) -> range:
     """Return the ordinals of the pods that a rolling update replaces."""
     first = first_ordinal(stateful_set)

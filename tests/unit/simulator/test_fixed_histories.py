@@ -9,7 +9,6 @@ from __future__ import annotations
 import pytest
 from ansible_collections.druidops.druid.tests.simulator.specification import NEW_IMAGE, OLD_IMAGE, Cluster, Group
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
-    Break,
     Controllers,
     Converge,
     Create,
@@ -24,6 +23,7 @@ from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
     Run,
     Specify,
 )
+from ansible_collections.druidops.druid.tests.unit.simulator.environment import Break
 from ansible_collections.druidops.druid.tests.unit.simulator.invariants import Observer
 from ansible_collections.druidops.druid.tests.unit.simulator.subject import By
 
