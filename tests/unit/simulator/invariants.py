@@ -262,6 +262,8 @@ def _texts(report: Report[Plan]) -> Iterator[str]:
 
 def _restarts(store: Store, before: Manifest, after: Manifest) -> bool:
     """True if the controller replaces pods that it would not have replaced before."""
+    if before["kind"] != after["kind"]:
+        return False
     if before["kind"] == "Deployment":
         return bool(before["spec"]["template"] != after["spec"]["template"])
     return bool(_replaced(store, after) - _replaced(store, before))

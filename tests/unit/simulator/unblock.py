@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.tests.unit.simulator.subject import Subj
 
 
 def unblock(subject: Subject) -> None:
-    """Remove webhooks, budgets and autoscalers of others that block, and failures; correct what is rejected."""
+    """Remove webhooks, budgets and autoscalers of others that block, failures and the pause; correct what is rejected."""
     world = subject.world
     world.server.admit = type(world.server).admit
     world.broken_images = _remaining(world.broken_images, subject.cluster)
@@ -23,9 +23,10 @@ def unblock(subject: Subject) -> None:
         if budget["metadata"]["name"].startswith("foreign-"):
             world.store.delete(budget)
     if subject.cluster is not None:
-        corrected = {key: _corrected(subject, key, group) for key, group in subject.cluster.groups.items()}
-        if corrected != subject.cluster.groups:
-            subject.specify(replace(subject.cluster, groups=corrected))
+        groups = {key: _corrected(subject, key, group) for key, group in subject.cluster.groups.items()}
+        corrected = replace(subject.cluster, groups=groups, paused=False)
+        if corrected != subject.cluster:
+            subject.specify(corrected)
 
 
 def _remaining(failures: dict[str, Failure], cluster: Cluster | None) -> dict[str, Failure]:
