@@ -97,6 +97,11 @@ def _edit(fields: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[Action
 _BREAK: st.SearchStrategy[Action] = st.builds(
     environment.Break, st.sampled_from(("", OLD_IMAGE, NEW_IMAGE)), st.sampled_from(get_args(Failure))
 )
+_BUDGET: st.SearchStrategy[Action] = st.builds(
+    environment.ForeignBudget, st.sampled_from(GROUPS), st.sampled_from((None, 1, 3))
+)
+_RESTART: st.SearchStrategy[Action] = st.builds(environment.RolloutRestart, st.sampled_from(GROUPS))
+_DELETED_POD: st.SearchStrategy[Action] = st.builds(environment.DeletePod, st.sampled_from(GROUPS), st.integers(0, 2))
 _ENVIRONMENT: st.SearchStrategy[Action] = st.one_of(
     st.builds(actions.ForeignAutoscaler, st.sampled_from(GROUPS), _LIMITS),
     st.builds(actions.Load, st.sampled_from(GROUPS), st.integers(1, 5)),
@@ -106,9 +111,9 @@ _ENVIRONMENT: st.SearchStrategy[Action] = st.one_of(
     st.builds(actions.Create),
     st.builds(actions.Prune),
     _BREAK,
-    st.builds(environment.ForeignBudget, st.sampled_from(GROUPS), st.sampled_from((None, 1, 3))),
-    st.builds(environment.RolloutRestart, st.sampled_from(GROUPS)),
-    st.builds(environment.DeletePod, st.sampled_from(GROUPS), st.integers(0, 2)),
+    _BUDGET,
+    _RESTART,
+    _DELETED_POD,
     st.builds(actions.Controllers, st.integers(1, 20)),
 )
 
@@ -184,3 +189,32 @@ def histories_with_growth(by: By) -> st.SearchStrategy[list[Event]]:
         st.just(actions.Converge()),
     )
     return st.lists(st.one_of(edit, reconciles), min_size=3, max_size=14)
+
+
+_OF_ROLLOUTS = {
+    **GROUP_FIELDS,
+    "replicas": st.sampled_from((1, 2, 2, 3)),
+    "kind": st.sampled_from(("StatefulSet", "StatefulSet", "StatefulSet", "Deployment")),
+    "stopped": st.just(False),
+    "autoscaler": st.none(),
+    "partition": st.sampled_from((0, 0, 0, 1)),
+    "strategy": st.sampled_from(("RollingUpdate", "RollingUpdate", "RollingUpdate", "OnDelete")),
+}
+ROLLING_CLUSTERS = st.builds(
+    lambda cluster, third: replace(
+        cluster, groups={**cluster.groups, GROUPS[2]: third}, stopped=False, rolls=True, keeps_pvcs=False
+    ),
+    _clusters(_OF_ROLLOUTS),
+    st.builds(Group, **_OF_ROLLOUTS),
+)
+
+
+def histories_of_rollouts(by: By) -> st.SearchStrategy[list[Event]]:
+    """Return histories of changes that restart pods, between which the controllers take only a few steps."""
+    of_cluster = {"image": CLUSTER_FIELDS["image"], "restarted_at": _TIMES, "order": CLUSTER_FIELDS["order"]}
+    edit = st.one_of(*_edits(_OF_ROLLOUTS, GROUPS), *_edits(of_cluster, ("",)), *_edits(of_cluster, ("",)))
+    runs: st.SearchStrategy[By] = st.just(by)
+    reconciles = _reconciles(runs, edit)
+    some = st.builds(actions.Controllers, st.integers(1, 4))
+    others = st.one_of(_BREAK, _BREAK, _BUDGET, _RESTART, _DELETED_POD, st.builds(actions.Wait, st.just(61)))
+    return st.lists(st.one_of(edit, reconciles, reconciles, some, some, others), min_size=4, max_size=18)

@@ -151,7 +151,7 @@ class Observer:
             return
         after, store = self._workloads(), self.subject.world.store
         restarted = {name for name, live in before.items() if name in after and _restarts(store, live, after[name])}
-        working = {name for name in restarted if before[name]["status"].get("readyReplicas")}
+        working = {name for name in restarted if (before[name].get("status") or {}).get("readyReplicas")}
         working |= {*evicted}
         assert len(working) <= 1, f"{sorted(working)} restart at the same time"
         specified = {workload_name(key) for key in cluster.groups}
@@ -281,11 +281,11 @@ def _replaced(store: Store, live: Manifest) -> set[str]:
 
 def _is_complete(store: Store, live: Manifest, ready: dict[str, Manifest]) -> bool:
     """True if its status shows that, and its pods are there, and none is being replaced."""
-    status, replicas, name = live["status"], live["spec"]["replicas"], live["metadata"]["name"]
+    status, replicas, name = live.get("status") or {}, live["spec"]["replicas"], live["metadata"]["name"]
     own = [pod for pod in ready.values() if pod["metadata"]["labels"].get(names.GROUP_LABEL) == name]
     if len(own) < replicas:
         return False
-    is_observed = status["observedGeneration"] == live["metadata"]["generation"]
+    is_observed = status.get("observedGeneration") == live["metadata"]["generation"]
     return bool(is_observed and status.get("availableReplicas") == replicas)
 
 

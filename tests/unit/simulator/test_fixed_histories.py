@@ -100,6 +100,39 @@ HISTORIES: dict[str, tuple[Cluster, list[Event]]] = {
             Converge(),
         ],
     ),
+    "a pod of an old revision that fits on no node": (
+        Cluster({"brokers": Group(management="OrderedReady", replicas=3)}, rolls=True),
+        [
+            Break(NEW_IMAGE, "no node"),
+            Edit("image", NEW_IMAGE),
+            *(each for _time in range(3) for each in (Run(), Controllers(3))),
+            Edit("image", OLD_IMAGE),
+            Converge(),
+        ],
+    ),
+    "several failing pods that are not needed any more": (
+        Cluster({"brokers": Group(management="OrderedReady", replicas=4)}, rolls=True),
+        [
+            Break(OLD_IMAGE, "crashing"),
+            Controllers(2),
+            Edit("image", NEW_IMAGE),
+            Edit("replicas", 1, "brokers"),
+            Converge(),
+        ],
+    ),
+    "update strategies that have kept pods of an old revision": (
+        Cluster({"brokers": Group(partition=2), "historicals": Group(strategy="OnDelete")}, rolls=True),
+        [
+            Edit("image", NEW_IMAGE),
+            Converge(),
+            Edit("partition", 0, "brokers"),
+            Edit("strategy", "RollingUpdate", "historicals"),
+            Run(),
+            Controllers(1),
+            Run(),
+            Converge(),
+        ],
+    ),
     "another claim template, one by one": (
         Cluster({"brokers": Group(management="OrderedReady", replicas=3)}, rolls=True),
         [

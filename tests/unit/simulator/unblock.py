@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.tests.unit.simulator.subject import Subj
 
 
 def unblock(subject: Subject) -> None:
-    """Remove webhooks, budgets and autoscalers of others that block, failures and the pause; correct what is rejected."""
+    """Remove webhooks, budgets of others, failures and the pause, and correct what is rejected."""
     world = subject.world
     world.server.admit = type(world.server).admit
     world.broken_images = _remaining(world.broken_images, subject.cluster)
