@@ -41,10 +41,16 @@ def released_pods(before: Manifest, after: Manifest) -> int:
     kept = kept_pods(after)
     if kept >= kept_pods(before):
         return 0
-    outdated = replicas(before) - int((before.get("status") or {}).get("updatedReplicas") or 0)
     # With a partition, they are the first ones; with OnDelete, they can be any.
     spared = kept if kept_pods(before) == partition(before) else 0
-    return max(0, min(outdated - spared, replicas(after) - kept))
+    return max(0, min(_outdated_pods(before) - spared, replicas(after) - kept))
+
+
+def _outdated_pods(stateful_set: Manifest) -> int:
+    """Return how many pods may have an old revision: all until the controller has observed the current one."""
+    status = stateful_set.get("status") or {}
+    is_observed = status.get("observedGeneration", 0) >= stateful_set["metadata"].get("generation", 0)
+    return int(status.get("replicas") or 0) - int((status.get("updatedReplicas") if is_observed else 0) or 0)
 
 
 def updated_ordinals(stateful_set: Manifest) -> range:
