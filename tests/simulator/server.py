@@ -5,7 +5,8 @@
 """The API server: answers HTTP requests of `KubernetesApi` from the store.
 
 `interrupt` is called before and after each request: there a test injects failures, or lets others act in between.
-`admit` may reject an object, as an admission webhook does. `evicted` are the uids of evicted pods.
+`admit` may reject an object, as an admission webhook does; `stored` may drop fields whose feature gate is off.
+`evicted` are the uids of evicted pods.
 """
 
 from __future__ import annotations
@@ -67,6 +68,11 @@ def uninterrupted(request: Request, when: Literal["before", "after"]) -> None:
     """Do not interrupt."""
 
 
+def store_all(manifest: Manifest) -> Manifest:
+    """Drop nothing."""
+    return manifest
+
+
 def admit_all(manifest: Manifest) -> str | None:
     """Admit everything."""
     return None
@@ -79,6 +85,7 @@ class Server:
     store: Store
     interrupt: Callable[[Request, Literal["before", "after"]], None] = field(default=uninterrupted)
     admit: Callable[[Manifest], str | None] = field(default=admit_all)
+    stored: Callable[[Manifest], Manifest] = field(default=store_all)
     evicted: set[str] = field(default_factory=set)
 
     def request(self, method: str, url: str, **arguments: Any) -> Response:
@@ -172,7 +179,7 @@ class Server:
         return self._write(request, live, managed_fields.applied(live, request.body, request.manager))
 
     def _write(self, request: Request, live: Manifest | None, after: Manifest) -> Manifest:
-        after = schema.with_defaults(after)
+        after = schema.with_defaults(self.stored(after))
         rejection = None if request.subresource else self.admit(after)
         if rejection is not None:
             raise Refused(422, rejection, "spec")

@@ -37,6 +37,7 @@ class Group:
     has_standalone_claim: bool = False
     storage: str = "1Gi"
     storage_class: str = ""
+    attributes_class: str = ""
     node_type: str | None = None
     has_more_claims: bool = False
     strategy: str = "RollingUpdate"
@@ -143,7 +144,9 @@ def _stateful(group: Group) -> dict[str, Any]:
 
 def _volume(group: Group) -> dict[str, Any]:
     of_class = {"storageClassName": group.storage_class} if group.storage_class else {}
-    return {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": group.storage}}, **of_class}
+    attributes = {"volumeAttributesClassName": group.attributes_class} if group.attributes_class else {}
+    requests = {"requests": {"storage": group.storage}}
+    return {"accessModes": ["ReadWriteOnce"], "resources": requests, **of_class, **attributes}
 
 
 def autoscaler_spec(key: str, kind: str, limits: tuple[int, int]) -> dict[str, Any]:

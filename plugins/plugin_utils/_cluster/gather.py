@@ -63,7 +63,8 @@ def _gather(api: KubernetesApi, inputs: Inputs, need: Need) -> Inputs:
         return replace(inputs, storage_classes={name: _storage_class(api, name) for name in need.names})
     if isinstance(need, DryRunPatches):
         require_live_api(api)
-        return replace(inputs, rejected_patches=dry_run_patches(api, need.steps))
+        rejected, ignored = dry_run_patches(api, need.steps)
+        return replace(inputs, rejected_patches=rejected, ignored_patches=ignored)
     if isinstance(need, DryRun):
         return replace(inputs, verdicts=_verdicts(api, inputs, need.steps))
     raise TypeError(need)

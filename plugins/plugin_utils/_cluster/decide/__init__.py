@@ -57,7 +57,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc
     undersized_pvcs,
     unlabelled_claims,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_updates import pvc_updates
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_updates import (
+    ignored_updates,
+    pvc_updates,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import exceeded_quotas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rejected_patches import rejected_patches
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.released_claims import (
@@ -154,6 +157,7 @@ def decide(inputs: Inputs) -> Plan | Need:
         return draft
     plan = draft.plan()
     warnings = (*plan.warnings, *undersized_pvcs(inputs), *oversized_caches(inputs), *retained_services(inputs))
+    warnings = (*warnings, *ignored_updates(inputs))
     expanding = expanding_volumes(inputs)
     findings = (*plan.findings, *infeasible_expansions(inputs), *expansion_finding(expanding))
     return replace(plan, steps=(*kept, *plan.steps), findings=findings, warnings=warnings, expanding=expanding)
