@@ -59,7 +59,7 @@ def _owner(store: Store, live: Manifest) -> Manifest | None:
 def refusal(store: Store, pod: Manifest) -> tuple[int, str] | None:
     """Return the code and message with which an eviction of the pod is refused; None if it is accepted.
 
-    An accepted one counts until the controller looks again.
+    An accepted one counts until the controller reads the pods again.
     """
     if pod["status"]["phase"] == "Pending" or is_terminating(pod):
         return None

@@ -42,8 +42,8 @@ def released_pods(before: Manifest, after: Manifest) -> int:
     if kept >= kept_pods(before):
         return 0
     # With a partition, they are the first ones; with OnDelete, they can be any.
-    spared = kept if kept_pods(before) == partition(before) else 0
-    return max(0, min(_outdated_pods(before) - spared, replicas(after) - kept))
+    skipped = kept if kept_pods(before) == partition(before) else 0
+    return max(0, min(_outdated_pods(before) - skipped, replicas(after) - kept))
 
 
 def _outdated_pods(stateful_set: Manifest) -> int:

@@ -157,7 +157,10 @@ class Observer:
         specified = {workload_name(key) for key in cluster.groups}
         unready = {name for name in before if name in specified and not _is_complete(store, before[name], pods)}
         assert not (evicted and unready), f"pods of {evicted} are evicted while {sorted(unready)} is not ready"
-        assert not unready or working <= unready, f"{sorted(working)} restarts while {sorted(unready)} is not ready"
+        # The change of a group can be corrected in the middle of its rollout.
+        correctable = {name for name in before if _is_rolling(store, before[name])}
+        is_due = not unready or working <= unready | correctable
+        assert is_due, f"{sorted(working)} restarts while {sorted(unready)} is not ready"
 
     def _evicted_groups(self, pods: dict[str, Manifest]) -> list[str]:
         """Return the group of each of the pods that was evicted since the last call."""
@@ -277,6 +280,13 @@ def _replaced(store: Store, live: Manifest) -> set[str]:
     first = spec["updateStrategy"]["rollingUpdate"]["partition"]
     pods = (store.get("Pod", NAMESPACE, f"{name}-{number}") for number in range(first, spec["replicas"]))
     return {pod["metadata"]["name"] for pod in pods if pod and not is_updated(pod, live)}
+
+
+def _is_rolling(store: Store, live: Manifest) -> bool:
+    status = live.get("status") or {}
+    if live["kind"] == "Deployment":
+        return bool(status.get("updatedReplicas") != status.get("replicas"))
+    return bool(_replaced(store, live))
 
 
 def _is_complete(store: Store, live: Manifest, ready: dict[str, Manifest]) -> bool:

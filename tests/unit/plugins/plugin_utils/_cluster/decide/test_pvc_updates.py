@@ -122,10 +122,10 @@ def test_updates(before: Manifest, after: Manifest, spec: Manifest, live: Manife
 
 def test_a_change_that_the_api_server_ignores_is_a_warning() -> None:
     observed = converged(render(druid.cluster(templates()))).with_objects([claim()])
-    given = inputs(druid.cluster(templates(volumeAttributesClassName="fast")), observed)
-    [step] = pvc_updates(given)
-    assert ignored_updates(given) == []
-    judged = replace(given, ignored_patches=frozenset({step.key}))
+    provided = inputs(druid.cluster(templates(volumeAttributesClassName="fast")), observed)
+    [step] = pvc_updates(provided)
+    assert ignored_updates(provided) == []
+    judged = replace(provided, ignored_patches=frozenset({step.key}))
     assert pvc_updates(judged) == ()
     [warning] = ignored_updates(judged)
     assert warning.startswith(f"{step.key} stays as it is (set volumeAttributesClassName to fast): ")
