@@ -9,7 +9,14 @@ from __future__ import annotations
 from itertools import count
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
-from ansible_collections.druidops.druid.tests.simulator.pods import adopt, controlled_by, digest, is_ready, pod_of
+from ansible_collections.druidops.druid.tests.simulator.pods import (
+    adopt,
+    controlled_by,
+    digest,
+    is_available,
+    is_ready,
+    pod_of,
+)
 from ansible_collections.druidops.druid.tests.simulator.store import Manifest, Store, reference_to
 
 _HASH = "pod-template-hash"
@@ -33,7 +40,8 @@ def _sync_deployment(store: Store, live: Manifest) -> None:
     replicas = live["spec"]["replicas"]
     pods = [pod for each in controlled_by(store, "ReplicaSet", live) for pod in controlled_by(store, "Pod", each)]
     updated = [pod for pod in pods if pod["metadata"]["name"].startswith(f"{name}-")]
-    is_complete = len([*filter(is_ready, updated)]) >= replicas
+    available = _available(store, live, pods)
+    is_complete = len(_available(store, live, updated)) >= replicas
     for each in controlled_by(store, "ReplicaSet", live):
         if each["metadata"]["name"] == name:
             _scale(store, each, replicas)
@@ -41,8 +49,12 @@ def _sync_deployment(store: Store, live: Manifest) -> None:
             _scale(store, each, 0)
     ready = len([*filter(is_ready, pods)])
     status = {"observedGeneration": live["metadata"]["generation"], "replicas": len(pods)}
-    counts = {"updatedReplicas": len(updated), "readyReplicas": ready, "availableReplicas": ready}
+    counts = {"updatedReplicas": len(updated), "readyReplicas": ready, "availableReplicas": len(available)}
     store.update({**live, "status": {**status, **{each: number for each, number in counts.items() if number}}})
+
+
+def _available(store: Store, live: Manifest, pods: list[Manifest]) -> list[Manifest]:
+    return [pod for pod in pods if is_available(pod, live, store.clock.now())]
 
 
 def _replica_set(live: Manifest, name: str) -> Manifest:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from datetime import datetime, timedelta
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
 from ansible_collections.druidops.druid.tests.simulator.store import (
@@ -58,10 +59,21 @@ def adopt(store: Store, kind: str, owner: Manifest) -> None:
             store.update_metadata(live, ownerReferences=kept)
 
 
+def condition(pod: Manifest, kind: str) -> Manifest:
+    """Return a condition of a pod; nothing if it does not have it."""
+    conditions = pod["status"].get("conditions") or ()
+    return next((each for each in conditions if each["type"] == kind), {})
+
+
 def is_ready(pod: Manifest) -> bool:
     """True for a pod that serves."""
-    conditions = pod["status"].get("conditions") or ()
-    return not is_terminating(pod) and any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+    return not is_terminating(pod) and condition(pod, "Ready").get("status") == "True"
+
+
+def is_available(pod: Manifest, workload: Manifest, now: datetime) -> bool:
+    """True for a pod that has been ready for the time that the workload specifies."""
+    seconds = timedelta(seconds=workload["spec"].get("minReadySeconds") or 0)
+    return is_ready(pod) and datetime.fromisoformat(condition(pod, "Ready")["lastTransitionTime"]) + seconds <= now
 
 
 def digest(template: Manifest) -> str:

@@ -73,7 +73,7 @@ def immutable_changes(live: Manifest, after: Manifest) -> Iterator[str]:
         yield from (f"spec.{name}" for name in sorted(differing - _MUTABLE[kind]))
     elif kind == "Deployment" and "selector" in differing:
         yield "spec.selector"
-    elif kind == "PersistentVolumeClaim" and differing - {"resources", "volumeName"}:
+    elif kind == "PersistentVolumeClaim" and differing - {"resources", "volumeName", "volumeAttributesClassName"}:
         yield "spec"
     elif kind == "Service" and "None" in (old.get("clusterIP"), new.get("clusterIP")) and "clusterIP" in differing:
         yield "spec.clusterIP"

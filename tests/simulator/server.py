@@ -5,7 +5,8 @@
 """The API server: answers HTTP requests of `KubernetesApi` from the store.
 
 `interrupt` is called before and after each request: there a test injects failures, or lets others act in between.
-`admit` may reject an object, as an admission webhook does. `evicted` are the uids of evicted pods.
+`admit` may reject an object, as an admission webhook does; `stored` may drop fields whose feature gate is off.
+`evicted` are the uids of evicted pods.
 """
 
 from __future__ import annotations
@@ -17,9 +18,8 @@ from typing import Any, Literal, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, is_terminating
-from ansible_collections.druidops.druid.tests.simulator import managed_fields, schema
-from ansible_collections.druidops.druid.tests.simulator.pods import is_ready
-from ansible_collections.druidops.druid.tests.simulator.store import Manifest, Store, matches
+from ansible_collections.druidops.druid.tests.simulator import disruption, managed_fields, schema
+from ansible_collections.druidops.druid.tests.simulator.store import Manifest, Store
 
 _KIND_OF = {kind.plural: name for name, kind in KINDS.items()}
 PATCH_FAILED = "the server rejected our request due to an error in our request"
@@ -68,6 +68,11 @@ def uninterrupted(request: Request, when: Literal["before", "after"]) -> None:
     """Do not interrupt."""
 
 
+def store_all(manifest: Manifest) -> Manifest:
+    """Drop nothing."""
+    return manifest
+
+
 def admit_all(manifest: Manifest) -> str | None:
     """Admit everything."""
     return None
@@ -80,6 +85,7 @@ class Server:
     store: Store
     interrupt: Callable[[Request, Literal["before", "after"]], None] = field(default=uninterrupted)
     admit: Callable[[Manifest], str | None] = field(default=admit_all)
+    stored: Callable[[Manifest], Manifest] = field(default=store_all)
     evicted: set[str] = field(default_factory=set)
 
     def request(self, method: str, url: str, **arguments: Any) -> Response:
@@ -146,16 +152,14 @@ class Server:
         return {"kind": "Status", "status": "Success"}
 
     def _evict(self, request: Request) -> Manifest:
-        """Delete the pod, unless another one of its budget is not ready: here each budget is `maxUnavailable: 1`."""
         live = self._live(request)
         if live is None:
             raise Refused(404, f'pods "{request.name}" not found')
         if request.body["deleteOptions"]["preconditions"]["uid"] != live["metadata"]["uid"]:
             raise Refused(409, "Precondition failed: UID in precondition does not match")
-        budgets = [each["spec"]["selector"] for each in self.store.of_kind("PodDisruptionBudget")]
-        pods = [each for each in self.store.of_kind("Pod") if each["metadata"]["name"] != request.name]
-        if any(matches(each, live) and matches(each, pod) and not is_ready(pod) for each in budgets for pod in pods):
-            raise Refused(429, "Cannot evict pod as it would violate the pod's disruption budget.")
+        refusal = disruption.refusal(self.store, live)
+        if refusal is not None:
+            raise Refused(*refusal)
         self.store.delete(live)
         self.evicted.add(live["metadata"]["uid"])
         return {"kind": "Status", "status": "Success"}
@@ -175,7 +179,7 @@ class Server:
         return self._write(request, live, managed_fields.applied(live, request.body, request.manager))
 
     def _write(self, request: Request, live: Manifest | None, after: Manifest) -> Manifest:
-        after = schema.with_defaults(after)
+        after = schema.with_defaults(self.stored(after))
         rejection = None if request.subresource else self.admit(after)
         if rejection is not None:
             raise Refused(422, rejection, "spec")

@@ -37,8 +37,13 @@ class Group:
     has_standalone_claim: bool = False
     storage: str = "1Gi"
     storage_class: str = ""
+    attributes_class: str = ""
     node_type: str | None = None
     has_more_claims: bool = False
+    strategy: str = "RollingUpdate"
+    min_ready: int = 0
+    has_budget: bool = True
+    restarted_at: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,9 +58,17 @@ class Cluster:
     paused: bool = False
     expands_pvcs: bool = False
     deletes_orphans: bool = False
+    order: tuple[str, ...] = ()
+    restarted_at: str = ""
 
     def is_stopped(self, key: str) -> bool:
         return self.stopped or self.groups[key].stopped
+
+    def annotations(self) -> dict[str, str]:
+        """Return the annotations of the resource."""
+        requested = {f"{names.GROUP_RESTARTED_AT_PREFIX}{key}": each.restarted_at for key, each in self.groups.items()}
+        requested[names.RESTARTED_AT_ANNOTATION] = self.restarted_at
+        return {name: time for name, time in requested.items() if time}
 
     def spec(self) -> Manifest:
         """Return the spec of the resource."""
@@ -63,6 +76,8 @@ class Cluster:
             "image": self.image,
             "common.runtime.properties": "druid.zk.service.host=zk",
             "rollingDeploy": self.rolls,
+            "forceDeleteStsPodOnError": True,
+            **({"rolloutOrder": [*self.order]} if self.order else {}),
             **({"paused": True} if self.paused else {}),
             "stopped": self.stopped,
             **({"scalePvcSts": True} if self.expands_pvcs else {}),
@@ -79,7 +94,16 @@ def workload_name(key: str) -> str:
 def resource(cluster: Cluster) -> Manifest:
     """Return the Druid resource of the cluster."""
     head = {"apiVersion": names.API_VERSION, "kind": names.KIND}
-    return {**head, "metadata": {"name": NAME, "namespace": NAMESPACE}, "spec": cluster.spec()}
+    metadata = {"name": NAME, "namespace": NAMESPACE, "annotations": cluster.annotations()}
+    return {**head, "metadata": metadata, "spec": cluster.spec()}
+
+
+def changed_resource(live: Manifest, cluster: Cluster) -> Manifest:
+    """Return the resource after the user has changed it: the annotations of others stay."""
+    found = live["metadata"].get("annotations") or {}
+    others = {name: value for name, value in found.items() if "restarted-at" not in name}
+    metadata = {**live["metadata"], "annotations": {**others, **cluster.annotations()}}
+    return {**live, "metadata": metadata, "spec": cluster.spec()}
 
 
 def _node(key: str, group: Group) -> dict[str, Any]:
@@ -92,8 +116,11 @@ def _node(key: str, group: Group) -> dict[str, Any]:
         "kind": group.kind,
         "stopped": group.stopped,
         "services": [{"metadata": {"name": group.service}, "spec": {"clusterIP": "None"} if group.is_headless else {}}],
-        "podDisruptionBudgetSpec": {"maxUnavailable": 1},
     }
+    if group.has_budget:
+        common["podDisruptionBudgetSpec"] = {"maxUnavailable": 1}
+    if group.min_ready:
+        common["minReadySeconds"] = group.min_ready
     if group.has_standalone_claim:
         common["persistentVolumeClaim"] = [{"metadata": {"name": f"standalone-{key}"}, "spec": _volume(group)}]
     replicas = {} if group.replicas is None else {"replicas": group.replicas}
@@ -104,10 +131,11 @@ def _node(key: str, group: Group) -> dict[str, Any]:
 def _stateful(group: Group) -> dict[str, Any]:
     policy = {"whenScaled": group.when_scaled, "whenDeleted": group.when_deleted}
     specified = {name: value for name, value in policy.items() if value}
+    rolling = {"rollingUpdate": {"partition": group.partition}}
     names_of_claims = ("data", "more") if group.has_more_claims else ("data",)
     return {
         "podManagementPolicy": group.management,
-        "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": group.partition}},
+        "updateStrategy": {"type": group.strategy, **({} if group.strategy == "OnDelete" else rolling)},
         **({"persistentVolumeClaimRetentionPolicy": specified} if specified else {}),
         "volumeClaimTemplates": [{"metadata": {"name": name}, "spec": _volume(group)} for name in names_of_claims],
         "volumeMounts": [{"name": "data", "mountPath": "/data"}],
@@ -116,7 +144,9 @@ def _stateful(group: Group) -> dict[str, Any]:
 
 def _volume(group: Group) -> dict[str, Any]:
     of_class = {"storageClassName": group.storage_class} if group.storage_class else {}
-    return {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": group.storage}}, **of_class}
+    attributes = {"volumeAttributesClassName": group.attributes_class} if group.attributes_class else {}
+    requests = {"requests": {"storage": group.storage}}
+    return {"accessModes": ["ReadWriteOnce"], "resources": requests, **of_class, **attributes}
 
 
 def autoscaler_spec(key: str, kind: str, limits: tuple[int, int]) -> dict[str, Any]:

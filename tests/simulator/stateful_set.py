@@ -11,7 +11,14 @@ from collections.abc import Iterator
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
 from ansible_collections.druidops.druid.tests.simulator import managed_fields
 from ansible_collections.druidops.druid.tests.simulator.claim_owners import DELETE, is_stale, owners_of_claim
-from ansible_collections.druidops.druid.tests.simulator.pods import adopt, controlled_by, digest, is_ready, pod_of
+from ansible_collections.druidops.druid.tests.simulator.pods import (
+    adopt,
+    controlled_by,
+    digest,
+    is_available,
+    is_ready,
+    pod_of,
+)
 from ansible_collections.druidops.druid.tests.simulator.schema import RETENTION_POLICY
 from ansible_collections.druidops.druid.tests.simulator.store import Manifest, Store, key_of
 
@@ -30,9 +37,10 @@ def sync(store: Store) -> None:
 
 
 def _sync(store: Store, live: Manifest) -> None:
-    """Create missing pods, then delete those beyond the replicas, then update: each only when the one before is done.
+    """Create missing pods, then delete those beyond the replicas, then update.
 
-    With podManagementPolicy OrderedReady one pod at a time, and only while all before it are ready.
+    With podManagementPolicy OrderedReady each only when the one before is done, one pod at a time, and only while all
+    before it are available. Of the pods to delete, only the lowest one that is not available can be.
     """
     is_ordered = live["spec"]["podManagementPolicy"] == "OrderedReady"
     if not _keep_all(store, live, is_ordered):
@@ -40,12 +48,15 @@ def _sync(store: Store, live: Manifest) -> None:
     surplus = sorted(_surplus(store, live), key=lambda pod: -_ordinal(pod))
     for pod in surplus:
         _own_claims(store, live, pod, is_scaled_down=True)
+    unavailable = [pod for pod in surplus if not is_available(pod, live, store.clock.now())]
     for pod in surplus:
+        if is_ordered and pod in unavailable[:-1]:
+            return
         if not is_terminating(pod):
             store.delete(pod)
         if is_ordered:
             return
-    if not surplus and live["spec"]["updateStrategy"]["type"] == "RollingUpdate":
+    if live["spec"]["updateStrategy"]["type"] == "RollingUpdate":
         _update(store, live)
 
 
@@ -68,7 +79,7 @@ def _lacks_a_volume(pod: Manifest | None, live: Manifest) -> bool:
 
 
 def _keep(store: Store, live: Manifest, ordinal: int) -> bool:
-    """Create the pod if it is missing, and its PVCs; return whether it is ready."""
+    """Create the pod if it is missing, and its PVCs; return whether it is available."""
     pod = _pod(store, live, ordinal)
     if pod is None:
         if _waits_for_claims(store, live, ordinal):
@@ -78,20 +89,25 @@ def _keep(store: Store, live: Manifest, ordinal: int) -> bool:
     elif pod["status"]["phase"] == "Pending":
         _create_claims(store, live, ordinal)
     _own_claims(store, live, pod, is_scaled_down=False)
-    return is_ready(pod)
+    return is_available(pod, live, store.clock.now())
+
+
+def is_updated(pod: Manifest, live: Manifest) -> bool:
+    """True for a pod of the current template."""
+    return bool(pod["metadata"]["labels"].get(_REVISION) == _revision(live))
 
 
 def _update(store: Store, live: Manifest) -> None:
-    """Delete the last pod of an old revision, if those after it are ready."""
+    """Delete the last pod of an old revision, if those after it are available."""
     partition = live["spec"]["updateStrategy"]["rollingUpdate"]["partition"]
     for ordinal in reversed(range(partition, live["spec"]["replicas"])):
         pod = _pod(store, live, ordinal)
         if pod is None or is_terminating(pod):
             return
-        if pod["metadata"]["labels"][_REVISION] != _revision(live):
+        if not is_updated(pod, live):
             store.delete(pod)
             return
-        if not is_ready(pod):
+        if not is_available(pod, live, store.clock.now()):
             return
 
 
@@ -190,12 +206,13 @@ def _write_status(store: Store, live: Manifest) -> None:
     updated = [pod for pod in pods if pod["metadata"]["labels"][_REVISION] == update and not is_terminating(pod)]
     ready = len([*filter(is_ready, pods)])
     current = (live.get("status") or {}).get("currentRevision", update)
-    if len(updated) == len(pods) == ready:
+    rolls = live["spec"]["updateStrategy"]["type"] == "RollingUpdate"
+    if rolls and len(updated) == len(pods) == ready == live["spec"]["replicas"]:
         current = update
     counts = {
         "replicas": len(pods),
         "readyReplicas": ready,
-        "availableReplicas": ready,
+        "availableReplicas": len([pod for pod in pods if is_available(pod, live, store.clock.now())]),
         "updatedReplicas": len(updated),
     }
     status = {

@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -18,6 +19,8 @@ Manifest = dict[str, Any]
 # Kubernetes adds a finalizer for each propagation policy that needs the garbage collector.
 FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
 _PROPAGATION = {"Foreground": FOREGROUND, "Orphan": ORPHAN}
+# How many writes a cache can be behind.
+PAST = 60
 PVC_PROTECTION = "kubernetes.io/pvc-protection"
 
 
@@ -35,12 +38,16 @@ def key_of(live: Manifest) -> Key:
 
 @dataclass
 class Store:
-    """All objects. `version` changes with every write; `autoscaled`: workloads that had an autoscaler, by name."""
+    """All objects. `version` changes with every write; `autoscaled`: workloads that had an autoscaler, by name.
+
+    `past`: the objects before each of the last writes, the latest one last.
+    """
 
     clock: Clock = field(default_factory=Clock)
     objects: dict[Key, Manifest] = field(default_factory=dict)
     version: int = 1000
     autoscaled: set[str] = field(default_factory=set)
+    past: deque[dict[Key, Manifest]] = field(default_factory=lambda: deque(maxlen=PAST))
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | None:
         return self.objects.get(Key(kind, namespace, name))
@@ -49,6 +56,20 @@ class Store:
         """Return all objects of these kinds, by name."""
         found = (live for key, live in self.objects.items() if key.kind in kinds)
         return sorted(found, key=lambda live: str(live["metadata"]["name"]))
+
+    def as_of(self, ages: Mapping[str, int]) -> Store:
+        """Return the objects as a cache has them, which is behind by a number of writes for each kind; ``""``: others.
+
+        An object of a kind is never older than another one of the same kind.
+        """
+        versions = [*self.past, self.objects]
+        found = {
+            key: live
+            for age in {*ages.values(), 0}
+            for key, live in versions[max(0, len(versions) - 1 - age)].items()
+            if ages.get(key.kind, ages.get("", 0)) == age
+        }
+        return Store(self.clock, found, self.version)
 
     def by_uid(self, uid: str) -> Manifest | None:
         return next((live for live in self.objects.values() if live["metadata"]["uid"] == uid), None)
@@ -113,13 +134,17 @@ class Store:
         self._remove(pod)
 
     def _put(self, live: Manifest) -> Manifest:
-        self.version += 1
+        self._remember()
         self.objects[key_of(live)] = live
         return live
 
     def _remove(self, live: Manifest) -> None:
-        self.version += 1
+        self._remember()
         del self.objects[key_of(live)]
+
+    def _remember(self) -> None:
+        self.version += 1
+        self.past.append({**self.objects})
 
 
 def _specification(live: Manifest) -> Manifest:

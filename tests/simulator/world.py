@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
 from ansible_collections.druidops.druid.tests.simulator import (
     deployment,
+    disruption,
     garbage_collector,
     horizontal_pod_autoscaler,
     kubelet,
@@ -28,14 +30,14 @@ _MAX_ROUNDS = 200
 
 @dataclass
 class World:
-    """A control plane. `load`: pods that an autoscaled workload needs. Pods of a broken image are never ready.
+    """A control plane. `load`: pods that an autoscaled workload needs. `broken_images`: why their pods are not ready.
 
     With `has_driver`, volumes have a capacity, and grow. Otherwise a test is the storage driver.
     """
 
     store: Store = field(default_factory=Store)
     load: dict[str, int] = field(default_factory=dict)
-    broken_images: set[str] = field(default_factory=set)
+    broken_images: dict[str, kubelet.Failure] = field(default_factory=dict)
     has_driver: bool = False
     server: Server = field(init=False)
 
@@ -60,19 +62,32 @@ class World:
         deployment.sync(self.store)
         horizontal_pod_autoscaler.sync(self.store, self.load)
         garbage_collector.sync(self.store)
-        kubelet.sync(self.store, self._is_broken)
+        kubelet.sync(self.store, self._failure_of)
+        disruption.sync(self.store)
         pvc_protection.sync(self.store)
         if self.has_driver:
             storage_driver.sync(self.store)
 
     def settle(self) -> None:
-        """Let the controllers react until nothing changes any more."""
+        """Let the controllers react until nothing changes any more, also not when ready pods have become available."""
         for _round in range(_MAX_ROUNDS):
             before = self.store.version
             self.react()
             if self.store.version == before:
-                return
+                seconds = self._seconds_until_available()
+                if not seconds:
+                    return
+                self.clock.advance(seconds)
         raise AssertionError("the controllers never come to rest")
 
-    def _is_broken(self, pod: Manifest) -> bool:
-        return pod["spec"]["containers"][0].get("image") in self.broken_images
+    def _seconds_until_available(self) -> int:
+        """Return how long pods that are ready have to be ready at most."""
+        workloads = self.store.of_kind(*WORKLOADS)
+        counts = ((live["spec"].get("minReadySeconds") or 0, live.get("status") or {}) for live in workloads)
+        waiting = (
+            seconds for seconds, status in counts if status.get("readyReplicas", 0) > status.get("availableReplicas", 0)
+        )
+        return max(waiting, default=0)
+
+    def _failure_of(self, pod: Manifest) -> kubelet.Failure | None:
+        return self.broken_images.get(pod["spec"]["containers"][0].get("image"))

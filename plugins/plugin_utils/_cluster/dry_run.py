@@ -22,6 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write impo
     with_precondition,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import same_values
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import CONFLICT, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import merge
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -49,16 +50,19 @@ def dry_run(api: KubernetesApi, steps: Iterable[Step]) -> dict[ObjectKey, Verdic
     return verdicts
 
 
-def dry_run_patches(api: KubernetesApi, steps: Iterable[Step]) -> dict[ObjectKey, Finding]:
-    """Return the rejections of the JSON patches of steps."""
-    rejected = {}
+def dry_run_patches(api: KubernetesApi, steps: Iterable[Step]) -> tuple[dict[ObjectKey, Finding], frozenset[ObjectKey]]:
+    """Return the rejections of the JSON patches of steps, and the objects that their patches would not change."""
+    rejected, ignored = {}, set()
     for step in steps:
         (kind, name), namespace = step.key, step.manifest["metadata"]["namespace"]
         try:
-            api.json_patch(kind, namespace, name, step.patch or [], dry_run=True)
+            after = api.json_patch(kind, namespace, name, step.patch or [], dry_run=True)
         except ApiError as error:
             rejected[step.key] = _finding(step, error)
-    return rejected
+        else:
+            if step.live is not None and same_values(step.live, after):
+                ignored.add(step.key)
+    return rejected, frozenset(ignored)
 
 
 def _dry_run_recreation(api: KubernetesApi, step: Step) -> Manifest:

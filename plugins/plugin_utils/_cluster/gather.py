@@ -79,7 +79,8 @@ def _gather(api: KubernetesApi, options: Options, inputs: Inputs, need: Need) ->
 
 def _dry_run(api: KubernetesApi, inputs: Inputs, need: DryRunPatches | DryRunTemplates) -> Inputs:
     if isinstance(need, DryRunPatches):
-        return replace(inputs, rejected_patches=dry_run_patches(api, need.steps))
+        rejected, ignored = dry_run_patches(api, need.steps)
+        return replace(inputs, rejected_patches=rejected, ignored_patches=ignored)
     return replace(inputs, templates=dry_run(api, need.steps))
 
 

@@ -40,8 +40,8 @@ class Inputs:
     the resource may be the result of a dry run, with a generation that is not stored. `now` is the time of the
     reconcile. The last fields are gathered when a decision asks for them: objects without the label by name (`Get`),
     lists by kind (`List`), dry runs (`DryRun`), the resource once more (`GetResource`), as the only element (None:
-    deleted), storage classes by name (`GetStorageClasses`), or why one could not be read, and rejected dry runs of
-    patches (`DryRunPatches`), what Druid answers (`AskDruid`; None: it was not asked),
+    deleted), storage classes by name (`GetStorageClasses`), or why one could not be read, the dry runs of patches that
+    were rejected, or that changed nothing (`DryRunPatches`), what Druid answers (`AskDruid`; None: it was not asked),
     and the dry runs of workloads whose pod templates seem to differ (`DryRunTemplates`).
     """
 
@@ -60,6 +60,7 @@ class Inputs:
     latest: tuple[Manifest | None, ...] = ()
     storage_classes: Mapping[str, Manifest | str] | None = None
     rejected_patches: Mapping[ObjectKey, Finding] | None = None
+    ignored_patches: frozenset[ObjectKey] = frozenset()
     druid: DruidState | None = None
     templates: Mapping[ObjectKey, Verdict] | None = None
 

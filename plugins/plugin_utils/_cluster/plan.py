@@ -11,7 +11,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import partition, template_names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
+    partition,
+    released_pods,
+    template_names,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
@@ -183,12 +187,23 @@ class Step:
 
     @property
     def restarts_pods(self) -> bool:
-        """True when the write changes the template of running pods, their subdomain, or adds a claim template."""
+        """True when the write changes the template or subdomain of running pods, adds a claim template, or releases."""
+        return self._changes_pods or bool(self.released_pods)
+
+    @property
+    def _changes_pods(self) -> bool:
         if self.key.kind not in WORKLOADS or self.live is None or self.after is None:
             return False
         before, after = self.live["spec"], self.after["spec"]
         subdomains = {each.get("serviceName") or "" for each in (before, after)}
         return before["template"] != after["template"] or len(subdomains) > 1 or bool(self.added_claims)
+
+    @property
+    def released_pods(self) -> int:
+        """The number of pods of an old revision that the update strategy has kept, and keeps no longer."""
+        if self.key.kind != "StatefulSet" or self.live is None or self.after is None:
+            return 0
+        return released_pods(self.live, self.after)
 
     @property
     def added_claims(self) -> list[str]:
@@ -201,8 +216,8 @@ class Step:
         """The number of running pods that are replaced because of the step, without those of a partition."""
         if self.restart is not None:
             return self.restart.pods
-        if not self.restarts_pods or self.waits_for_deletion:
-            return 0
+        if not self._changes_pods or self.waits_for_deletion:
+            return self.released_pods
         before, after = ((live or {})["spec"].get("replicas", 1) for live in (self.live, self.after))
         kept = partition(self.after or {"spec": {}}) if self.kept_pods is None else self.kept_pods
         return int(max(0, min(before, after) - kept))

@@ -19,6 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pre
 
 _HASH = f"[{names.CONFIGURATION_HASH_VARIABLE}].value"
 _TEMPLATE = "spec.template."
+_STRATEGY = "spec.updateStrategy."
 # The first Service of the group.
 _SUBDOMAIN = "spec.serviceName"
 
@@ -34,7 +35,8 @@ def _causes(step: Step, written: Sequence[Step]) -> Iterator[str]:
     live, after = step.live or {}, step.after or {}
     yield from _changed_files(step, [configuration_hash_of(each) or "" for each in (live, after)], written)
     for path, old, new in changed_fields(live, after):
-        if path == _SUBDOMAIN or (path.startswith(_TEMPLATE) and not path.endswith(_HASH)):
+        is_cause = path == _SUBDOMAIN or (path.startswith(_TEMPLATE) and not path.endswith(_HASH))
+        if is_cause or (step.released_pods and path.startswith(_STRATEGY)):
             yield f"{_short(path, step.key.name)}: {old} -> {new}"
     if step.added_claims:
         yield f"volumeClaimTemplates: {', '.join(step.added_claims)}"
@@ -44,7 +46,7 @@ def _short(path: str, main_container: str) -> str:
     """Return a path in the pod template; in the main container, the field alone."""
     if path == _SUBDOMAIN:
         return "subdomain"
-    return path.removeprefix(_TEMPLATE).removeprefix(f"spec.containers[{main_container}].")
+    return path.removeprefix("spec.").removeprefix("template.").removeprefix(f"spec.containers[{main_container}].")
 
 
 def _changed_files(step: Step, hashes: Sequence[str], written: Sequence[Step]) -> Iterator[str]:

@@ -30,6 +30,29 @@ def partition(stateful_set: Manifest) -> int:
     return int((strategy.get("rollingUpdate") or {}).get("partition") or 0)
 
 
+def kept_pods(stateful_set: Manifest) -> int:
+    """Return how many pods keep an old revision, counted from the first one, as the update strategy requests."""
+    strategy = stateful_set["spec"].get("updateStrategy") or {}
+    return replicas(stateful_set) if strategy.get("type") == "OnDelete" else partition(stateful_set)
+
+
+def released_pods(before: Manifest, after: Manifest) -> int:
+    """Return how many pods of an old revision the update strategy keeps before a write, and replaces afterwards."""
+    kept = kept_pods(after)
+    if kept >= kept_pods(before):
+        return 0
+    # With a partition, they are the first ones; with OnDelete, they can be any.
+    skipped = kept if kept_pods(before) == partition(before) else 0
+    return max(0, min(_outdated_pods(before) - skipped, replicas(after) - kept))
+
+
+def _outdated_pods(stateful_set: Manifest) -> int:
+    """Return how many pods may have an old revision: all until the controller has observed the current one."""
+    status = stateful_set.get("status") or {}
+    is_observed = status.get("observedGeneration", 0) >= stateful_set["metadata"].get("generation", 0)
+    return int(status.get("replicas") or 0) - int((status.get("updatedReplicas") if is_observed else 0) or 0)
+
+
 def updated_ordinals(stateful_set: Manifest) -> range:
     """Return the ordinals of the pods that a rolling update replaces."""
     first = first_ordinal(stateful_set)

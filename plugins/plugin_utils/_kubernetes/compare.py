@@ -65,6 +65,11 @@ def same_object(live: Manifest, after: Manifest) -> bool:
     return _essence(live) == _essence(after)
 
 
+def same_values(live: Manifest, after: Manifest) -> bool:
+    """True if the objects differ only in status, server-side fields, and in who owns their fields."""
+    return {**_essence(live), "ours": None} == {**_essence(after), "ours": None}
+
+
 def _essence(live: Manifest) -> dict[str, Any]:
     """Return the parts that an apply can change, without status and server-side metadata."""
     bookkeeping = ("managedFields", "resourceVersion", "generation")

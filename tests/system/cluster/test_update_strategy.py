@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.full_cluster import NAME, STATEFUL, STATELESS
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
@@ -39,8 +40,15 @@ def of(live: NamespaceClient, strategy: Strategy) -> dict[str, Any]:
     return found
 
 
+def is_observed(live: NamespaceClient, strategy: Strategy) -> bool:
+    workload = live.get(strategy.kind, strategy.name)
+    return bool((workload.get("status") or {}).get("observedGeneration") == workload["metadata"]["generation"])
+
+
 def change(live: NamespaceClient, strategy: Strategy, desired: dict[str, Any] | None) -> None:
     """Change the resource, verify that check mode predicts it, and that one reconcile applies it permanently."""
+    # Until then, any pod may have an old revision.
+    eventually(lambda: is_observed(live, strategy), 30)
     live.merge("Druid", NAME, {"spec": {"nodes": {strategy.group: {strategy.field: desired}}}})
     uid = live.get(strategy.kind, strategy.name)["metadata"]["uid"]
     checked, done = one_pass(live, NAME, check_mode=True).plan, one_pass(live, NAME).plan

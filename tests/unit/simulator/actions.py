@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
@@ -158,13 +159,17 @@ class Controllers:
 
 @dataclass(frozen=True)
 class Run:
-    """A reconcile, in which a request may fail; or before which another action happens in between."""
+    """A reconcile, in which a request may fail. The operator first reads a cache, which is behind (`ages`)."""
 
     by: By = "operator"
     fault: tuple[int, Fault] | None = None
+    ages: Mapping[str, int] | None = None
 
     def act(self, subject: Subject) -> None:
-        subject.run(self.by, self.fault)
+        if self.by == "operator" and self.ages is not None:
+            subject.run_on_cache(self.ages, self.fault)
+        else:
+            subject.run(self.by, self.fault)
 
 
 @dataclass(frozen=True)
@@ -268,13 +273,3 @@ class Unmark:
                 kept = {name: text for name, text in labels.items() if name not in ("toBeDeleted", "deletionTS")}
                 store.update_metadata(live, labels=kept)
                 subject.unmarked.add(live["metadata"]["uid"])
-
-
-@dataclass(frozen=True)
-class Break:
-    """The pods of an image are never ready; without image all are ready again."""
-
-    image: str = ""
-
-    def act(self, subject: Subject) -> None:
-        subject.world.broken_images = {self.image} - {""}

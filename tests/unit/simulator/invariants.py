@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
@@ -16,16 +17,20 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.tests.simulator.pods import is_ready
 from ansible_collections.druidops.druid.tests.simulator.specification import NAMESPACE, workload_name
-from ansible_collections.druidops.druid.tests.simulator.store import Manifest, matches
+from ansible_collections.druidops.druid.tests.simulator.stateful_set import is_updated
+from ansible_collections.druidops.druid.tests.simulator.store import Manifest, Store, matches
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import Converge, Event, Run
 from ansible_collections.druidops.druid.tests.unit.simulator.marked_claims import GRACE, MarkedClaims
 from ansible_collections.druidops.druid.tests.unit.simulator.subject import By, Subject
+from ansible_collections.druidops.druid.tests.unit.simulator.unblock import unblock
 
 CLAIM = "PersistentVolumeClaim"
 # The manager of fields that a HorizontalPodAutoscaler sets.
 HPA = "kube-controller-manager"
 # Reconciles until nothing changes any more; more than any history needs.
 _MAX_RECONCILES = 15
+# How long a start is tried before a pod is deleted.
+ATTEMPTS = timedelta(seconds=60)
 _NOT_DELETED = ("Event", "ControllerRevision", "StorageClass")
 
 
@@ -64,7 +69,7 @@ class Observer:
     def converge(self) -> None:
         """Remove what blocks the cluster, reconcile until nothing changes, and assert that all is as specified."""
         world = self.subject.world
-        world.broken_images, world.server.admit = set(), type(world.server).admit
+        unblock(self.subject)
         for _time in range(_MAX_RECONCILES):
             claims, workloads, pods = self._claims_before(), self._workloads(), self._ready_pods()
             version = world.store.version
@@ -73,7 +78,7 @@ class Observer:
             self._specified_pods_are_addressable()
             world.settle()
             self._no_claim_is_lost(claims, "a reconcile")
-            if world.store.version == version and not self._waits_for_orphans():
+            if world.store.version == version and not (self._waits_for_orphans() or self._waits_for_attempts()):
                 break
         else:
             raise AssertionError(f"still changing: {_describe(report)}")
@@ -115,6 +120,15 @@ class Observer:
         self.subject.world.clock.advance(GRACE.total_seconds() if is_due else 0)
         return is_due
 
+    def _waits_for_attempts(self) -> bool:
+        """Let time pass until the start of pods has been tried for long enough."""
+        clock = self.subject.world.clock
+        unready = [pod for pod in self.subject.world.store.of_kind("Pod") if not is_ready(pod)]
+        created = [datetime.fromisoformat(pod["metadata"]["creationTimestamp"]) for pod in unready]
+        is_waiting = any(clock.now() - each < ATTEMPTS for each in created)
+        clock.advance(ATTEMPTS.total_seconds() if is_waiting else 0)
+        return is_waiting
+
     def _status(self) -> Manifest:
         live = self.subject.live
         return {"uid": live and live["metadata"]["uid"], **((live or {}).get("status") or {})}
@@ -135,15 +149,18 @@ class Observer:
         assert len(evicted) == len({*evicted}), f"several pods of {evicted} are evicted at once"
         if cluster is None or not cluster.rolls:
             return
-        after = self._workloads()
-        restarted = {name for name, live in before.items() if name in after and _restarts(live, after[name])}
-        working = {name for name in restarted if before[name]["status"].get("readyReplicas")}
+        after, store = self._workloads(), self.subject.world.store
+        restarted = {name for name, live in before.items() if name in after and _restarts(store, live, after[name])}
+        working = {name for name in restarted if (before[name].get("status") or {}).get("readyReplicas")}
         working |= {*evicted}
         assert len(working) <= 1, f"{sorted(working)} restart at the same time"
         specified = {workload_name(key) for key in cluster.groups}
-        unready = {name for name in before if name in specified and not _is_complete(before[name], pods.values())}
+        unready = {name for name in before if name in specified and not _is_complete(store, before[name], pods)}
         assert not (evicted and unready), f"pods of {evicted} are evicted while {sorted(unready)} is not ready"
-        assert not unready or working <= unready, f"{sorted(working)} restarts while {sorted(unready)} is not ready"
+        # The change of a group can be corrected in the middle of its rollout.
+        correctable = {name for name in before if _is_rolling(store, before[name])}
+        is_due = not unready or working <= unready | correctable
+        assert is_due, f"{sorted(working)} restarts while {sorted(unready)} is not ready"
 
     def _evicted_groups(self, pods: dict[str, Manifest]) -> list[str]:
         """Return the group of each of the pods that was evicted since the last call."""
@@ -246,20 +263,40 @@ def _texts(report: Report[Plan]) -> Iterator[str]:
     yield from report.warnings
 
 
-def _restarts(before: Manifest, after: Manifest) -> bool:
-    """True if the pods of a workload are replaced: at least one of them, by the controller."""
-    partition = (after["spec"].get("updateStrategy") or {}).get("rollingUpdate", {}).get("partition", 0)
-    is_changed = before["spec"]["template"] != after["spec"]["template"]
-    return is_changed and min(before["spec"]["replicas"], after["spec"]["replicas"]) > partition
+def _restarts(store: Store, before: Manifest, after: Manifest) -> bool:
+    """True if the controller replaces pods that it would not have replaced before."""
+    if before["kind"] != after["kind"]:
+        return False
+    if before["kind"] == "Deployment":
+        return bool(before["spec"]["template"] != after["spec"]["template"])
+    return bool(_replaced(store, after) - _replaced(store, before))
 
 
-def _is_complete(live: Manifest, pods: Iterable[Manifest]) -> bool:
-    """True if its status shows that, and its pods are there."""
-    status, replicas = live["status"], live["spec"]["replicas"]
-    own = [pod for pod in pods if pod["metadata"]["labels"].get(names.GROUP_LABEL) == live["metadata"]["name"]]
+def _replaced(store: Store, live: Manifest) -> set[str]:
+    """Return the names of the pods that the controller of a StatefulSet replaces or stops."""
+    spec, name = live["spec"], live["metadata"]["name"]
+    if spec["updateStrategy"]["type"] == "OnDelete":
+        return set()
+    first = spec["updateStrategy"]["rollingUpdate"]["partition"]
+    pods = (store.get("Pod", NAMESPACE, f"{name}-{number}") for number in range(first, spec["replicas"]))
+    return {pod["metadata"]["name"] for pod in pods if pod and not is_updated(pod, live)}
+
+
+def _is_rolling(store: Store, live: Manifest) -> bool:
+    status = live.get("status") or {}
+    if live["kind"] == "Deployment":
+        return bool(status.get("updatedReplicas") != status.get("replicas"))
+    return bool(_replaced(store, live))
+
+
+def _is_complete(store: Store, live: Manifest, ready: dict[str, Manifest]) -> bool:
+    """True if its status shows that, and its pods are there, and none is being replaced."""
+    status, replicas, name = live.get("status") or {}, live["spec"]["replicas"], live["metadata"]["name"]
+    own = [pod for pod in ready.values() if pod["metadata"]["labels"].get(names.GROUP_LABEL) == name]
     if len(own) < replicas:
         return False
-    return bool(status["observedGeneration"] == live["metadata"]["generation"] and status["readyReplicas"] == replicas)
+    is_observed = status.get("observedGeneration") == live["metadata"]["generation"]
+    return bool(is_observed and status.get("availableReplicas") == replicas)
 
 
 def planned_deletions(report: Report[Plan], claims: Iterable[str]) -> set[str]:

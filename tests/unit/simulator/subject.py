@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeVar
 
@@ -17,13 +17,21 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.run
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import try_cache_first
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request as Task
 from ansible_collections.druidops.druid.tests.simulator import managed_fields
-from ansible_collections.druidops.druid.tests.simulator.server import Refused, Request, uninterrupted
-from ansible_collections.druidops.druid.tests.simulator.specification import NAME, NAMESPACE, Cluster, resource
+from ansible_collections.druidops.druid.tests.simulator.server import Refused, Request, Server, uninterrupted
+from ansible_collections.druidops.druid.tests.simulator.specification import (
+    NAME,
+    NAMESPACE,
+    Cluster,
+    changed_resource,
+    resource,
+)
 from ansible_collections.druidops.druid.tests.simulator.store import Manifest
 from ansible_collections.druidops.druid.tests.simulator.world import World
 from ansible_collections.druidops.druid.tests.unit.simulator.documented import DocumentedDeletions
@@ -77,7 +85,7 @@ class Subject:
         if live is None:
             stored = self.world.store.create(resource(cluster))
         else:
-            stored = self.world.store.update({**live, "spec": cluster.spec()})
+            stored = self.world.store.update(changed_resource(live, cluster))
         self.versions.append(Version(cluster, stored))
 
     def delete(self, propagation: str) -> None:
@@ -120,6 +128,18 @@ class Subject:
         options = Options(check_mode=check_mode, keep_finalizer=by == "operator")
         return self._interrupted(fault, lambda: reconcile(self.world.api(), live, options, self.world.clock.now()))
 
+    def run_on_cache(self, ages: Mapping[str, int], fault: tuple[int, Fault] | None = None) -> Report[Plan] | None:
+        """Reconcile as the operator does, which first reads a cache; None as above. `ages`: see `Store.as_of`."""
+        self._set_finalizer()
+        cache = KubernetesApi("https://cache", Server(self.world.store.as_of(ages)))
+        options = Options(keep_finalizer=True)
+
+        def attempt(api: KubernetesApi) -> Report[Plan] | None:
+            live = api.get(names.KIND, NAMESPACE, NAME)
+            return None if live is None else reconcile(api, live, options, self.world.clock.now())
+
+        return self._interrupted(fault, lambda: try_cache_first(cache, self.world.api, attempt, _no_cache_error))
+
     def _interrupted(self, fault: tuple[int, Fault] | None, run: Callable[[], _Result]) -> _Result | None:
         """Return the result of the run, in which a request may fail; None if the run failed."""
         if fault is not None:
@@ -157,6 +177,10 @@ def _fail(fault: Fault) -> None:
     if fault.startswith("lost"):
         raise urllib3.exceptions.ProtocolError("the connection was lost")
     raise Refused(int(fault), "a failure of the server")
+
+
+def _no_cache_error(error: KubernetesError) -> None:
+    raise AssertionError(f"the cache does not respond: {error}")
 
 
 def _silent(line: str) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import pytest
 from ansible_collections.druidops.druid.tests.simulator.specification import NEW_IMAGE, OLD_IMAGE, Cluster, Group
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
-    Break,
     Controllers,
     Converge,
     Create,
@@ -24,6 +23,7 @@ from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
     Run,
     Specify,
 )
+from ansible_collections.druidops.druid.tests.unit.simulator.environment import Break
 from ansible_collections.druidops.druid.tests.unit.simulator.invariants import Observer
 from ansible_collections.druidops.druid.tests.unit.simulator.subject import By
 
@@ -97,6 +97,39 @@ HISTORIES: dict[str, tuple[Cluster, list[Event]]] = {
             Edit("image", NEW_IMAGE),
             *(each for _time in range(4) for each in (Run(), Controllers(3))),
             Edit("service", "%s-b", "brokers"),
+            Converge(),
+        ],
+    ),
+    "a pod of an old revision that fits on no node": (
+        Cluster({"brokers": Group(management="OrderedReady", replicas=3)}, rolls=True),
+        [
+            Break(NEW_IMAGE, "no node"),
+            Edit("image", NEW_IMAGE),
+            *(each for _time in range(3) for each in (Run(), Controllers(3))),
+            Edit("image", OLD_IMAGE),
+            Converge(),
+        ],
+    ),
+    "several failing pods that are not needed any more": (
+        Cluster({"brokers": Group(management="OrderedReady", replicas=4)}, rolls=True),
+        [
+            Break(OLD_IMAGE, "crashing"),
+            Controllers(2),
+            Edit("image", NEW_IMAGE),
+            Edit("replicas", 1, "brokers"),
+            Converge(),
+        ],
+    ),
+    "update strategies that have kept pods of an old revision": (
+        Cluster({"brokers": Group(partition=2), "historicals": Group(strategy="OnDelete")}, rolls=True),
+        [
+            Edit("image", NEW_IMAGE),
+            Converge(),
+            Edit("partition", 0, "brokers"),
+            Edit("strategy", "RollingUpdate", "historicals"),
+            Run(),
+            Controllers(1),
+            Run(),
             Converge(),
         ],
     ),

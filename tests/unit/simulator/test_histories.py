@@ -11,7 +11,9 @@ from ansible_collections.druidops.druid.tests.unit.simulator.actions import Crea
 from ansible_collections.druidops.druid.tests.unit.simulator.histories import (
     CLUSTERS,
     CLUSTERS_WITH_ORPHANS,
+    ROLLING_CLUSTERS,
     histories,
+    histories_of_rollouts,
     histories_with_orphans,
 )
 from ansible_collections.druidops.druid.tests.unit.simulator.invariants import Observer
@@ -36,6 +38,12 @@ def test_no_history_of_playbooks_breaks_a_cluster(cluster: Cluster, history: lis
 @EXAMPLES
 @given(CLUSTERS_WITH_ORPHANS, histories_with_orphans("operator"))
 def test_no_history_loses_a_pvc_that_was_not_marked(cluster: Cluster, history: list[Event]) -> None:
+    _play(Observer("operator"), cluster, history)
+
+
+@EXAMPLES
+@given(ROLLING_CLUSTERS, histories_of_rollouts("operator"))
+def test_no_history_restarts_two_groups_at_once(cluster: Cluster, history: list[Event]) -> None:
     _play(Observer("operator"), cluster, history)
 
 

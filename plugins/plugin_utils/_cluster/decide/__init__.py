@@ -79,7 +79,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc
     undersized_pvcs,
     unlabelled_claims,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_updates import pvc_updates
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_updates import (
+    ignored_updates,
+    pvc_updates,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import exceeded_quotas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rejected_patches import rejected_patches
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.released_claims import (
@@ -186,6 +189,7 @@ def decide(inputs: Inputs) -> Plan | Need:
         return plan
     of_volumes = (*undersized_pvcs(inputs), *oversized_caches(inputs))
     warnings = (*plan.warnings, *of_volumes, *retained_services(inputs), *strategy_warnings(inputs.cluster))
+    warnings = (*warnings, *ignored_updates(inputs))
     expanding = expanding_volumes(inputs)
     findings = (*plan.findings, *infeasible_expansions(inputs), *expansion_finding(expanding))
     plan = replace(plan, steps=(*kept, *plan.steps), findings=findings, warnings=warnings, expanding=expanding)

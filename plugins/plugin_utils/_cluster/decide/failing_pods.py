@@ -4,10 +4,11 @@
 
 """Failing pods that block the update of a StatefulSet: with OrderedReady, the controller waits until they are ready.
 
-So it does, whatever the policy, while pods do not have the volume of a claim template.
+So it does, whatever the policy, while pods do not have the volume of a claim template. And of several failing pods that
+the group does not need any more, it stops none.
 
-A pod of the current revision is never deleted, so each pod is deleted at most once per revision; and only after the
-kubelet has tried for a minute, or several times.
+A pod of the current revision that the group needs is never deleted, so each pod is deleted at most once per revision;
+and only after the scheduler and the kubelet have tried for a minute, or the kubelet several times.
 """
 
 from __future__ import annotations
@@ -16,14 +17,19 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import is_stuck
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import is_failing
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import (
+    is_failing,
+    is_unschedulable,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     REVISION_LABEL,
+    first_ordinal,
     ordinal_of,
+    replicas,
     updated_ordinals,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
@@ -48,10 +54,20 @@ def _blocking(group: Group, observed: Observed, now: datetime) -> Iterator[Manif
         return
     name, revision = workload["metadata"]["name"], workload["status"]["updateRevision"]
     pods = ((ordinal_of(pod, name), pod) for pod in observed.pods_of(group) if not is_terminating(pod))
-    for ordinal, pod in sorted((each for each in pods if each[0] is not None), key=lambda each: each[0] or 0):
+    found = sorted((each for each in pods if each[0] is not None), key=lambda each: each[0] or 0)
+    failing = [(ordinal, pod) for ordinal, pod in found if _cannot_start(pod) and _has_been_tried(pod, now)]
+    for ordinal, pod in failing:
         is_old = (pod["metadata"].get("labels") or {}).get(REVISION_LABEL) != revision
-        if ordinal in updated_ordinals(workload) and is_old and is_failing(pod) and _has_been_tried(pod, now):
+        if ordinal in updated_ordinals(workload) and is_old:
             yield pod
+    end = first_ordinal(workload) + replicas(workload)
+    surplus = [pod for ordinal, pod in failing if (ordinal or 0) >= end]
+    if len(surplus) > 1:
+        yield surplus[-1]
+
+
+def _cannot_start(pod: Manifest) -> bool:
+    return is_failing(pod) or is_unschedulable(pod)
 
 
 def _has_been_tried(pod: Manifest, now: datetime) -> bool:

@@ -2,11 +2,16 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The write of a workload whose pods must not restart yet: all of it but the pod template."""
+"""The write of a workload whose pods must not restart yet: all of it but the pod template.
+
+Nor its update strategy, if that is what has kept pods of an old revision so far.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import same_object
@@ -15,11 +20,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_s
     below,
     difference,
     field_set,
+    union,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import remove
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
 
-_TEMPLATE = ("f:spec", "f:template")
+_TEMPLATE, _STRATEGY = "template", "updateStrategy"
 
 
 def without_restart(step: Step) -> Step | None:
@@ -32,16 +38,19 @@ def without_restart(step: Step) -> Step | None:
         return None
     if live is None or after is None:
         return None
+    held = (_TEMPLATE, _STRATEGY) if step.released_pods else (_TEMPLATE,)
     metadata = {**after["metadata"], "managedFields": live["metadata"].get("managedFields")}
-    kept = {**after, "metadata": metadata, "spec": {**after["spec"], "template": live["spec"]["template"]}}
+    spec = {**after["spec"], **{name: live["spec"][name] for name in held if name in live["spec"]}}
+    kept = {**after, "metadata": metadata, "spec": spec}
     if same_object(live, kept):
         return None
-    return replace(step, manifest=_with_applied_template(step.manifest, live), after=kept, initial=None)
+    return replace(step, manifest=_with_applied(held, step.manifest, live), after=kept, initial=None)
 
 
-def _with_applied_template(manifest: Manifest, live: Manifest) -> Manifest:
-    """Return the manifest with the fields of the live template that are ours: an apply of them changes nothing."""
-    ours = below(owned_fields(live), *_TEMPLATE)
-    template = remove(live, difference(field_set(live), ours)).get("spec", {}).get("template")
-    spec = {name: value for name, value in manifest["spec"].items() if name != "template"}
-    return {**manifest, "spec": {**spec, **({"template": template} if template else {})}}
+def _with_applied(held: Sequence[str], manifest: Manifest, live: Manifest) -> Manifest:
+    """Return the manifest with those of the live fields that are ours: an apply of them changes nothing."""
+    owned = owned_fields(live)
+    ours = reduce(union, (below(owned, "f:spec", f"f:{name}") for name in held))
+    applied = remove(live, difference(field_set(live), ours)).get("spec", {})
+    spec = {name: value for name, value in manifest["spec"].items() if name not in held}
+    return {**manifest, "spec": {**spec, **{name: applied[name] for name in held if applied.get(name)}}}

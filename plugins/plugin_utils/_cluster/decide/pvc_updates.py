@@ -5,7 +5,8 @@
 """The patches of existing PVCs: their size, and the annotations and attributes class of a changed template.
 
 A PVC is patched before its StatefulSet is recreated, so what has changed is known until every PVC has it. Annotations
-of others stay. A size that others have raised is left as it is.
+of others stay. A size that others have raised is left as it is. A field that the API server does not store, such as the
+attributes class if its feature gate is off, is not sent again and again.
 """
 
 from __future__ import annotations
@@ -30,7 +31,21 @@ Changes = dict[tuple[str, ...], Any]
 
 
 def pvc_updates(inputs: Inputs) -> tuple[Step, ...]:
-    """Return a step for each PVC that has to change."""
+    """Return a step for each PVC that has to change, as far as a dry run does not show that it would not."""
+    return tuple(step for step in _updates(inputs) if step.key not in inputs.ignored_patches)
+
+
+def ignored_updates(inputs: Inputs) -> list[str]:
+    """Return a warning for each PVC whose change the API server ignores."""
+    return [
+        f"{step.key} stays as it is ({step.notice.message if step.notice else ''}): the API server accepts the change, "
+        "and does not store it. It may need a feature gate (VolumeAttributesClass before Kubernetes 1.34)"
+        for step in _updates(inputs)
+        if step.key in inputs.ignored_patches
+    ]
+
+
+def _updates(inputs: Inputs) -> tuple[Step, ...]:
     waiting = deferred(inputs)
     return tuple(
         updated_claim(claim.live, changes, notice, group.key)

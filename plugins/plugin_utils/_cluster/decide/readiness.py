@@ -206,6 +206,11 @@ def is_failing(pod: Manifest) -> bool:
     return _failing_container(pod) is not None
 
 
+def is_unschedulable(pod: Manifest) -> bool:
+    """True if the scheduler has found no node for the pod."""
+    return next(_unplaced(pod), None) is not None
+
+
 def _failure(pod: Manifest) -> str:
     container = _failing_container(pod) or {}
     waiting = container["state"]["waiting"]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     ordinal_of,
+    released_pods,
     template_names,
     updated_ordinals,
 )
@@ -31,6 +32,42 @@ UPDATED: list[tuple[dict[str, Any], list[int]]] = [
 @pytest.mark.parametrize(("spec", "expected"), UPDATED)
 def test_updated_ordinals(spec: dict[str, Any], expected: list[int]) -> None:
     assert [*updated_ordinals({"spec": spec})] == expected
+
+
+def of(kind: str, partition: int = 0, replicas: int = 3) -> dict[str, Any]:
+    strategy = {"type": kind, **({"rollingUpdate": {"partition": partition}} if kind == "RollingUpdate" else {})}
+    return {"replicas": replicas, "updateStrategy": strategy}
+
+
+ROLLING, ON_DELETE = "RollingUpdate", "OnDelete"
+# (specification before, updated pods before, specification after, released pods)
+RELEASED: list[tuple[dict[str, Any], int, dict[str, Any], int]] = [
+    (of(ROLLING, 2), 1, of(ROLLING), 2),
+    (of(ROLLING, 2), 1, of(ROLLING, 1), 1),
+    (of(ROLLING, 2), 3, of(ROLLING), 0),
+    (of(ROLLING, 1), 0, of(ROLLING, 2), 0),
+    (of(ROLLING), 0, of(ROLLING), 0),
+    (of(ROLLING, 2), 1, of(ON_DELETE), 0),
+    (of(ON_DELETE), 1, of(ROLLING), 2),
+    (of(ON_DELETE), 3, of(ROLLING), 0),
+    (of(ON_DELETE), 0, of(ROLLING, 2), 1),
+    (of(ON_DELETE), 0, of(ROLLING, replicas=0), 0),
+    (of(ON_DELETE), 1, of(ON_DELETE), 0),
+]
+
+
+@pytest.mark.parametrize(("before", "updated", "after", "expected"), RELEASED)
+def test_released_pods(before: dict[str, Any], updated: int, after: dict[str, Any], expected: int) -> None:
+    status = {"observedGeneration": 2, "replicas": before["replicas"], "updatedReplicas": updated}
+    live = {"metadata": {"generation": 2}, "spec": before, "status": status}
+    assert released_pods(live, {"spec": after}) == expected
+
+
+def test_all_pods_may_be_released_until_the_template_is_observed() -> None:
+    status = {"observedGeneration": 1, "replicas": 3, "updatedReplicas": 3}
+    live = {"metadata": {"generation": 2}, "spec": of(ON_DELETE), "status": status}
+    assert released_pods(live, {"spec": of(ROLLING)}) == 3
+    assert released_pods({**live, "status": {}}, {"spec": of(ROLLING)}) == 0
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 ORDERED = {"podManagementPolicy": "OrderedReady"}
 UPDATING = {"updateRevision": "b", "updatedReplicas": 0, "readyReplicas": 0}
 CRASHING = "CrashLoopBackOff"
+NO_NODE = [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]
 PARTITION = {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}
 
 
@@ -58,6 +59,13 @@ TABLE: list[tuple[str, Cluster, dict[str, Any], list[Any], list[str]]] = [
     ("on delete", which(node={"updateStrategy": {"type": "OnDelete"}}), UPDATING,
      [pod("brokers", 0, "a", CRASHING)], []),
     ("not requested", which(forceDeleteStsPodOnError=False), UPDATING, [pod("brokers", 0, "a", CRASHING)], []),
+    ("it fits on no node", which(), UPDATING, [pod("brokers", 0, "a", conditions=NO_NODE)], ["druid-c-brokers-0"]),
+    ("the current revision fits on no node", which(), UPDATING, [pod("brokers", 0, "b", conditions=NO_NODE)], []),
+    ("several that are not needed", which(), UPDATING, [pod("brokers", n, "b", CRASHING) for n in (2, 3)],
+     ["druid-c-brokers-3"]),
+    ("the controller stops a single one", which(), UPDATING, [pod("brokers", 2, "a", CRASHING)], []),
+    ("those that are needed first", which(), UPDATING, [pod("brokers", n, "a", CRASHING) for n in (1, 2, 3)],
+     ["druid-c-brokers-1"]),
     ("another pod", which(), UPDATING, [{**pod("brokers", 0, "a", CRASHING),
      "metadata": {**pod("brokers")["metadata"], "name": "druid-c-brokers-debug"}}], []),
 ]  # fmt: skip

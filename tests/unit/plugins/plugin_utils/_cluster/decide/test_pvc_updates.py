@@ -6,10 +6,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_updates import pvc_updates
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_updates import (
+    ignored_updates,
+    pvc_updates,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, orphans
@@ -114,6 +118,17 @@ def test_updates(before: Manifest, after: Manifest, spec: Manifest, live: Manife
         assert step.after is not None
         kept = {name: step.after["metadata"].get("annotations", {}).get(name) for name in FOREIGN}
         assert kept == {name: live["metadata"].get("annotations", {}).get(name) for name in FOREIGN}
+
+
+def test_a_change_that_the_api_server_ignores_is_a_warning() -> None:
+    observed = converged(render(druid.cluster(templates()))).with_objects([claim()])
+    provided = inputs(druid.cluster(templates(volumeAttributesClassName="fast")), observed)
+    [step] = pvc_updates(provided)
+    assert ignored_updates(provided) == []
+    judged = replace(provided, ignored_patches=frozenset({step.key}))
+    assert pvc_updates(judged) == ()
+    [warning] = ignored_updates(judged)
+    assert warning.startswith(f"{step.key} stays as it is (set volumeAttributesClassName to fast): ")
 
 
 def test_a_marked_pvc_that_a_pod_mounts() -> None:

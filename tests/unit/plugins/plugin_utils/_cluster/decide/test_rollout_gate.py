@@ -153,6 +153,36 @@ def removal(name: str = "old", replicas: int = 2) -> Step:
     return Step("delete", live, None, live)
 
 
+PARTITION = {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}}
+ON_DELETE = {"updateStrategy": {"type": "OnDelete"}}
+AT_ONCE = {"updateStrategy": {"type": "RollingUpdate"}}
+
+
+def test_pods_that_an_update_strategy_has_kept_restart_one_group_after_the_other() -> None:
+    kept = {"historicals": PARTITION, "middlemanagers": ON_DELETE, "brokers": PARTITION}
+    outdated = {"updateRevision": "b", "updatedReplicas": 1}
+    live = rolling.observed(rolling.cluster(OLD, kept), historicals=outdated, middlemanagers=outdated)
+    found = gated(rolling.cluster(OLD, dict.fromkeys(kept, AT_ONCE)), live)
+    assert restarts(found.steps) == ["historicals"]
+    assert restarts(found.later) == ["middlemanagers"]
+    # Without pods of an old revision, it is written at once.
+    assert {step.group for step in found.steps} == {"historicals", "brokers"}
+
+
+def test_a_waiting_group_gets_everything_but_its_update_strategy() -> None:
+    live = rolling.observed(
+        rolling.cluster(OLD, {"historicals": PARTITION, "brokers": PARTITION}),
+        historicals={"updateRevision": "b", "updatedReplicas": 1},
+        brokers={"updateRevision": "b", "updatedReplicas": 1},
+    )
+    found = gated(rolling.cluster(OLD, {"historicals": AT_ONCE, "brokers": {**AT_ONCE, "replicas": 3}}), live)
+    [rest] = [step for step in found.steps if step.group == "brokers"]
+    assert rest.after is not None
+    for spec in (rest.after["spec"], rest.manifest["spec"]):
+        assert (spec["replicas"], spec["updateStrategy"]) == (3, PARTITION["updateStrategy"])
+    assert rest.restarted_pods == 0
+
+
 IMMEDIATELY = {"druid.apache.org/remove-immediately": "true"}
 # (id, states that differ, desired cluster, removed workload, whether it is deleted now)
 REMOVALS: list[tuple[str, dict[str, Any], Cluster, Step, bool]] = [
