@@ -203,7 +203,7 @@ lint-docs: $(TOOLS)/.complete tree
 lint-other: $(TOOLS)/.complete
 	@$(GATE) 'yamllint' $(TOOLS)/bin/yamllint --strict $$(git ls-files --cached --others --exclude-standard '*.yml' '*.yaml')
 	@$(GATE) 'licences (reuse)' $(TOOLS)/bin/reuse lint --quiet || { $(TOOLS)/bin/reuse lint; exit 1; }
-	@$(GATE) 'shellcheck' $(TOOLS)/bin/shellcheck .ci/run tools/ci/clean tools/ci/gate tools/ci/go_format tools/ci/install_check tools/ci/test tools/demo/run tests/testbed/node/images/druid.sh
+	@$(GATE) 'shellcheck' $(TOOLS)/bin/shellcheck .ci/run tools/ci/clean tools/ci/gate tools/ci/go_format tools/ci/install_check tools/ci/test tools/demo/run tests/testbed/node/images/*.sh
 	@$(GATE) 'gofmt' tools/ci/go_format tests/testbed
 	@$(GATE) 'copies in the Helm chart' $(TOOLS)/bin/python tools/chart/generate.py --check
 
