@@ -7,16 +7,15 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.tests.system.support import real_cluster
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
+from ansible_collections.druidops.druid.tests.system.support.continuous_queries import Answers, querying
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
 from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible
@@ -120,7 +119,7 @@ def test_the_next_group_restarts_when_the_segments_are_loaded_again(
 ) -> None:
     """The segment cache of a Historical is empty after a restart. Meanwhile, a client sends queries."""
     druid = with_rows.router
-    with querying(with_rows, 'SELECT COUNT(*) AS "rows" FROM pages', [{"rows": 5}]) as answers:
+    with counting(with_rows) as answers:
         eventually(lambda: answers.are_right)
         druid.request("POST", COORDINATOR_CONFIG, {"pauseCoordination": True})
         change_properties(with_rows, "historicals", "brokers")
@@ -156,7 +155,7 @@ def test_queries_do_not_fail_with_two_of_each(
     eventually(lambda: is_settled(with_rows))
     druid = with_rows.router
     eventually(lambda: [each["currSize"] > 0 for each in historicals(druid)] == [True, True])
-    with querying(with_rows, 'SELECT COUNT(*) AS "rows" FROM pages', [{"rows": 5}]) as answers:
+    with counting(with_rows) as answers:
         eventually(lambda: answers.are_right)
         answers.number.clear()
         answers.runs.clear()
@@ -244,46 +243,13 @@ def is_enabled(found: dict[str, Any]) -> bool:
     return found["worker"]["version"] != ""
 
 
-@dataclass
-class Answers:
-    """The answers to a query that is sent again and again: how many were right, wrong, or failed.
-
-    `runs`: whether they were right, with one entry for several in a row.
-    """
-
-    number: Counter[str] = field(default_factory=Counter)
-    runs: list[bool] = field(default_factory=list)
-
-    @property
-    def are_right(self) -> bool:
-        """Whether the last one was right."""
-        return bool(self.runs) and self.runs[-1]
-
-    def add(self, outcome: str) -> None:
-        """Count one."""
-        self.number[outcome] += 1
-        is_right = outcome == "right"
-        if not self.runs or is_right != self.are_right:
-            self.runs.append(is_right)
-
-
-@contextmanager
-def querying(running: Running, query: str, rows: Any) -> Iterator[Answers]:
-    """Send the query continuously."""
-    answers, stop = Answers(), threading.Event()
-
-    def send() -> None:
-        while not stop.wait(0.05):
-            found = running.answer(query)
-            answers.add("failed" if found is None else "right" if found == rows else "wrong")
-
-    sender = threading.Thread(target=send)
-    sender.start()
-    try:
-        yield answers
-    finally:
-        stop.set()
-        sender.join()
+def counting(running: Running) -> AbstractContextManager[Answers]:
+    """Count the rows continuously."""
+    query = {"query": 'SELECT COUNT(*) AS "rows" FROM pages'}
+    return querying(
+        lambda: running.router.request("POST", "/druid/v2/sql", query),
+        lambda found: bool(found == [{"rows": len(ROWS)}]),
+    )
 
 
 def set_nodes(running: Running, **fields: dict[str, Any]) -> None:
