@@ -82,7 +82,7 @@ def _of_names(decided: Decommission) -> Iterator[Finding]:
     if left and not decided.staying:
         until = "its pod is" if len(left) == 1 else "their pods are"
         message = f"{_listed(left, 'is', 'are')} removed from {LIST} when {until} deleted."
-        group = next(entry.group for entry in decided.record if entry.server == left[0])
+        group = {entry.server: entry.group for entry in decided.record}[left[0]]
         yield Finding(reasons.DECOMMISSIONING_HISTORICALS, message, group, is_problem=False)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -51,7 +52,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import deciding, druid, rolling
 
 NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)
-STRATEGY: dict[str, Any] = {"decommissionTimeout": "1h", "onTimeout": "Stay"}
+STRATEGY = MappingProxyType({"decommissionTimeout": "1h", "onTimeout": "Stay"})
 LAST = "druid-c-historicals-1"
 
 
@@ -59,7 +60,7 @@ def cluster(replicas: int | None = 1, strategy: Any = STRATEGY, node: Any = None
     """A cluster whose Historicals have this number of replicas."""
     historicals = {**druid.NODE, "nodeType": "historical", "druid.port": 8083, "replicas": replicas, **(node or {})}
     nodes = {"historicals": {key: value for key, value in historicals.items() if value is not None}}
-    return Cluster.from_resource(druid.resource(nodes=nodes, historicalDecommissionStrategy=strategy, **spec))
+    return Cluster.from_resource(druid.resource(nodes=nodes, historicalDecommissionStrategy=strategy and dict(strategy), **spec))
 
 
 def running(replicas: int = 2) -> Observed:
