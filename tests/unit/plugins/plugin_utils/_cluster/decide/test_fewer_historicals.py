@@ -60,7 +60,8 @@ def cluster(replicas: int | None = 1, strategy: Any = STRATEGY, node: Any = None
     """A cluster whose Historicals have this number of replicas."""
     historicals = {**druid.NODE, "nodeType": "historical", "druid.port": 8083, "replicas": replicas, **(node or {})}
     nodes = {"historicals": {key: value for key, value in historicals.items() if value is not None}}
-    return Cluster.from_resource(druid.resource(nodes=nodes, historicalDecommissionStrategy=strategy and dict(strategy), **spec))
+    decommission = None if strategy is None else dict(strategy)
+    return Cluster.from_resource(druid.resource(nodes=nodes, historicalDecommissionStrategy=decommission, **spec))
 
 
 def running(replicas: int = 2) -> Observed:
