@@ -87,7 +87,8 @@ def _remove_pending(api: KubernetesApi, done: Reconciled, step: RemovePending, _
 def _deploy(api: KubernetesApi, done: Reconciled, step: Deploy, options: Options) -> Reconciled:
     """Have Helm deploy, and mark the revision. If that is interrupted, the record in the status shows who did it."""
     desired = done.desired
-    assert desired is not None
+    if desired is None:
+        raise TypeError(step)
     done = _record(api, done)
     options.helm.deploy(desired, options.helm_timeout, skip_crds=not options.allow_cluster_scoped_objects)
     release, unreadable = observe_release(api, done.collector.tenant, done.collector.release)
@@ -127,7 +128,8 @@ def _label(api: KubernetesApi, done: Reconciled, revision: Revision) -> None:
 
 def _restore(api: KubernetesApi, done: Reconciled, step: Restore, _options: Options) -> Reconciled:
     revision = done.release.deployed if done.release else None
-    assert revision is not None
+    if revision is None:
+        raise TypeError(step)
     collector = done.collector
     drift.restore(api, revision.manifest, step.change, collector.release, collector.tenant)
     return done

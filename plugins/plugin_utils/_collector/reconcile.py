@@ -118,7 +118,8 @@ def _planned(
 def _to_keep(api: KubernetesApi, planned: Reconciled, deployed: Revision, options: Options) -> Reconciled:
     """Plan for a release that is deployed as specified: its objects, and its mark."""
     collector, release = planned.collector, planned.release
-    assert release is not None
+    if release is None:
+        raise TypeError(planned)
     objects = compare_objects(api, deployed.manifest, collector.release, collector.tenant)
     # A chart can have other objects with an API server than those that were rendered without one.
     problems = (*_scope_problems(api, collector, deployed.manifest, options), *objects.problems)

@@ -68,12 +68,10 @@ def _invalid(collector: Collector) -> Iterator[str]:
         yield "spec.collector.version: must be the tag of an image."
     if collector.sources > 1:
         yield "spec.collector: set only one of config, configFrom.configMapKeyRef and configFrom.secretKeyRef."
-    yield from _of_other_chart(collector) if collector.chart else _reserved(collector)
+    yield from _of_other_chart(collector, collector.chart) if collector.chart else _reserved(collector)
 
 
-def _of_other_chart(collector: Collector) -> Iterator[str]:
-    address = collector.chart
-    assert address is not None
+def _of_other_chart(collector: Collector, address: ChartAddress) -> Iterator[str]:
     if not _REPOSITORY.fullmatch(address.repository):
         yield "spec.chart.repository: must be an address such as https://charts.example.com or oci://example.com/charts."
     if not _CHART_NAME.fullmatch(address.name) or ".." in address.name:

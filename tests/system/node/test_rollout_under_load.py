@@ -129,8 +129,8 @@ def test_no_query_fails_and_no_row_is_lost(
     rows = Numbered(kafka)
     for manifest in real_cluster.services():
         live.create(manifest)
-    wanted = resource()
-    ansible.cluster(resource=wanted, wait=True, wait_sleep=1, wait_timeout=900)
+    specified = resource()
+    ansible.cluster(resource=specified, wait=True, wait_sleep=1, wait_timeout=900)
     address = f"http://{live.get('Service', ROUTERS)['spec']['clusterIP']}:8888"
     router = Api(address)
     router.request("POST", "/druid/indexer/v1/supervisor", supervisor(kafka))
@@ -138,9 +138,9 @@ def test_no_query_fails_and_no_row_is_lost(
     eventually(lambda: answer(router) == rows.summary)
     before = {pod["metadata"]["uid"] for pod in live.list("Pod")}
 
-    wanted["spec"]["common.runtime.properties"] += "druid.test.change=1\n"
+    specified["spec"]["common.runtime.properties"] += "druid.test.change=1\n"
     with querying(lambda: ask(router), lambda found: bool(found["rows"] >= 10)) as answers, rows.continuously():
-        ansible.cluster(resource=wanted, url=address, wait=True, wait_sleep=1, wait_timeout=1800)
+        ansible.cluster(resource=specified, url=address, wait=True, wait_sleep=1, wait_timeout=1800)
     eventually(lambda: answer(router) == rows.summary, otherwise=lambda: f"{answer(router)}, not {rows.summary}")
     kept = {pod["metadata"]["name"] for pod in live.list("Pod") if pod["metadata"]["uid"] in before}
     assert kept == {"kafka", "zookeeper-0"}
