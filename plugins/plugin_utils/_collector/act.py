@@ -11,7 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import drift, names
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import attempt_digest, deployed_label
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import (
+    attempt_digest,
+    chart_mismatch,
+    deployed_label,
+    has_attempted,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import HelmError
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import observe_release
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
@@ -26,6 +31,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan imp
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Revision
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.uninstall import uninstall
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
@@ -42,27 +48,26 @@ def act(api: KubernetesApi, planned: Reconciled, options: Options) -> Reconciled
     done = replace(planned, plan=replace(planned.plan, steps=()))
     for step in planned.plan.steps:
         try:
+            done = _recorded(api, done, step)
             done = _STEPS[type(step)](api, done, step, options)
         except KubernetesError as error:
-            return _failed(done, Finding(reasons.APPLY_FAILED, str(error)))
+            return done.with_findings(Finding(reasons.APPLY_FAILED, str(error)))
         except HelmError as error:
-            return _failed(_after_failure(api, done), Finding(reasons.HELM_FAILED, str(error)))
+            return _after_failure(api, done, str(error))
         done = replace(done, plan=replace(done.plan, steps=(*done.plan.steps, step)))
     return done
 
 
-def _failed(done: Reconciled, finding: Finding) -> Reconciled:
-    failed: Mapping[str, Any] = done.failed_attempt
-    if finding.reason == reasons.HELM_FAILED and done.desired is not None:
-        digest = attempt_digest(done.desired, done.collector.annotations)
-        failed = {"digest": digest, "message": finding.message[:_MAX_MESSAGE]}
-    return replace(done, plan=replace(done.plan, findings=(*done.plan.findings, finding)), failed_attempt=failed)
-
-
-def _after_failure(api: KubernetesApi, done: Reconciled) -> Reconciled:
-    """Return the reconcile with the release that Helm has restored; it keeps our mark."""
-    release, _unreadable = observe_release(api, done.collector.tenant, done.collector.release)
-    return replace(done, release=release)
+def _after_failure(api: KubernetesApi, before: Reconciled, message: str) -> Reconciled:
+    """Return the reconcile with the release that Helm has restored, which keeps our mark, and the attempt."""
+    release, _unreadable = observe_release(api, before.collector.tenant, before.collector.release)
+    failed: Mapping[str, Any] = before.failed_attempt
+    if before.desired is not None and has_attempted(before.release, release, message):
+        digest = attempt_digest(before.desired, before.collector.annotations)
+        failed = {"digest": digest, "message": message[:_MAX_MESSAGE]}
+    is_installing = before.is_installing and release is not None
+    done = replace(before, release=release, is_installing=is_installing, failed_attempt=failed)
+    return done.with_findings(Finding(reasons.HELM_FAILED, message))
 
 
 def _set_finalizer(api: KubernetesApi, done: Reconciled, step: Finalizer, _options: Options) -> Reconciled:
@@ -81,7 +86,10 @@ def _set_finalizer(api: KubernetesApi, done: Reconciled, step: Finalizer, _optio
 def _remove_pending(api: KubernetesApi, done: Reconciled, step: RemovePending, _options: Options) -> Reconciled:
     metadata = step.revision.secret["metadata"]
     api.delete("Secret", metadata["namespace"], metadata["name"], metadata["uid"])
-    return done
+    release, unreadable = observe_release(api, done.collector.tenant, done.collector.release)
+    if unreadable:
+        raise HelmError(f"The release {done.collector.release} cannot be read: {unreadable}.")
+    return replace(done, release=release)
 
 
 def _deploy(api: KubernetesApi, done: Reconciled, step: Deploy, options: Options) -> Reconciled:
@@ -89,28 +97,33 @@ def _deploy(api: KubernetesApi, done: Reconciled, step: Deploy, options: Options
     desired = done.desired
     if desired is None:
         raise TypeError(step)
-    done = _record(api, done)
     options.helm.deploy(desired, options.helm_timeout, skip_crds=not options.allow_cluster_scoped_objects)
     release, unreadable = observe_release(api, done.collector.tenant, done.collector.release)
     if release is None or release.deployed is None:
         raise HelmError(f"Helm has not deployed the release {step.release}: {unreadable or 'there is no revision'}.")
     _label(api, done, release.deployed)
-    return replace(done, release=release)
+    done = replace(done, release=release, is_installing=False)
+    return done.with_findings(*chart_mismatch(desired, release.deployed))
 
 
-def _record(api: KubernetesApi, done: Reconciled) -> Reconciled:
-    """Record in the status which release is ours, before it exists."""
-    collector = done.collector
-    if collector.uid is None or collector.recorded_release == (collector.tenant, collector.release):
+def _recorded(api: KubernetesApi, done: Reconciled, step: Step) -> Reconciled:
+    """Record in the status that the installation of a release begins: until its mark, nothing else shows that.
+
+    Helm copies the mark to later revisions, so that an upgrade needs no record.
+    """
+    collector, desired = done.collector, done.desired
+    if not isinstance(step, Deploy) or collector.uid is None or done.release is not None or desired is None:
         return done
-    status = {**collector.status, "release": {"name": collector.release, "namespace": collector.tenant}}
-    write_status(api, done.resource, status)
-    return done
+    record = {"name": collector.release, "namespace": collector.tenant, "chart": desired.chart.title}
+    recorded = {**collector.status, "release": {**record, "installing": True}}
+    write_status(api, done.resource, recorded)
+    resource = {**done.resource, "status": recorded}
+    return replace(done, resource=resource, collector=Collector.from_resource(resource), is_installing=True)
 
 
 def _mark(api: KubernetesApi, done: Reconciled, step: Mark, _options: Options) -> Reconciled:
     _label(api, done, step.revision)
-    return done
+    return replace(done, is_installing=False)
 
 
 def _label(api: KubernetesApi, done: Reconciled, revision: Revision) -> None:
@@ -132,7 +145,9 @@ def _restore(api: KubernetesApi, done: Reconciled, step: Restore, _options: Opti
         raise TypeError(step)
     collector = done.collector
     drift.restore(api, revision.manifest, step.change, collector.release, collector.tenant)
-    return done
+    objects = done.objects
+    unavailable = (*objects.unavailable, *drift.restarted(step.change))
+    return replace(done, objects=replace(objects, unavailable=unavailable))
 
 
 def _uninstall(api: KubernetesApi, done: Reconciled, step: Uninstall, options: Options) -> Reconciled:

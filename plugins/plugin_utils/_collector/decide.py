@@ -30,6 +30,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 
 # How much longer than its own timeout a run of Helm may take, until its revision counts as interrupted.
 GRACE = timedelta(seconds=60)
+# Helm's message after a failed installation, whose revision it removes.
+_UNINSTALLED = "has been uninstalled"
 _HOOK = "helm.sh/hook"
 _LABEL_DIGITS = 32
 
@@ -98,10 +100,20 @@ def _foreign(collector: Collector, observed: Observed, release: Release, chart: 
 
 
 def is_ours(collector: Collector, release: Release) -> bool:
-    """Return whether the release belongs to this resource: by its mark, or our record of its installation."""
+    """Return whether the release belongs to this resource: by its mark.
+
+    Until the release has a mark, our record counts that its installation has begun. The name alone never does: another
+    client may have installed a release of that name since.
+    """
     if release.owner is not None:
         return release.owner == (collector.namespace, collector.name)
-    return collector.recorded_release == (collector.tenant, collector.release)
+    is_recorded = collector.recorded_release == (collector.tenant, collector.release)
+    return is_recorded and collector.installed_chart == release.latest.chart_title
+
+
+def is_installing(collector: Collector, release: Release | None) -> bool:
+    """Return whether the release is ours by our record only, because its installation was interrupted."""
+    return release is not None and release.owner is None and is_ours(collector, release)
 
 
 def _older(collector: Collector, siblings: Sequence[Manifest]) -> Manifest | None:
@@ -159,18 +171,45 @@ def attempt_digest(desired: Target, annotations: Mapping[str, str]) -> str:
 def is_deployed(desired: Target, release: Release | None) -> Revision | None:
     """Return the deployed revision if it has this chart and these values.
 
-    Helm may have stored other values than it was given, such as a rounded number: then its label identifies them.
+    Helm may have stored other values than it was given, such as a rounded number, and a repository may return another
+    version than the requested one: then the label identifies them.
     """
     revision = release.deployed if release else None
-    if revision is None or (revision.chart, revision.chart_version) != (desired.chart.name, desired.chart.version):
+    if revision is None:
         return None
-    is_labelled = revision.labels.get(names.DEPLOYED_LABEL) == deployed_label(desired, revision)
-    return revision if is_labelled or revision.values == desired.values else None
+    if revision.labels.get(names.DEPLOYED_LABEL) == deployed_label(desired, revision):
+        return revision
+    is_same_chart = (revision.chart, revision.chart_version) == (desired.chart.name, desired.chart.version)
+    # As JSON: for Python, true is 1.
+    return revision if is_same_chart and digest(revision.values) == digest(desired.values) else None
+
+
+def chart_mismatch(desired: Target, deployed: Revision) -> tuple[Finding, ...]:
+    """Return a finding if the repository has returned another chart than the one that was requested."""
+    if deployed.chart_title == desired.chart.title:
+        return ()
+    return (
+        Finding(
+            reasons.INVALID_SPEC,
+            f"spec.chart: for version {desired.chart.version} of {desired.chart.name}, the repository has returned "
+            f"version {deployed.chart_version} of {deployed.chart}, which is deployed. Specify these.",
+        ),
+    )
 
 
 def deployed_label(desired: Target, revision: Revision) -> str:
     """Return the label of the revision that was deployed with these values."""
-    return f"{digest([desired.chart.version, desired.values])[:_LABEL_DIGITS]}.{revision.number}"
+    return f"{digest([desired.chart.title, desired.values])[:_LABEL_DIGITS]}.{revision.number}"
+
+
+def has_attempted(before: Release | None, after: Release | None, message: str) -> bool:
+    """Return whether a failed run of Helm has tried: otherwise it is repeated, since the cause may be gone by then.
+
+    An outage, another run of Helm and a missing permission let it create no revision.
+    """
+    if after is None:
+        return before is None and _UNINSTALLED in message
+    return before is None or after.latest.number > before.latest.number
 
 
 def failed_before(collector: Collector, desired: Target) -> Finding | None:

@@ -14,7 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import ObjectChange, Objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import UNPROCESSABLE, ApiError
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Kind, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import FIELD_MANAGER, Kind, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
@@ -22,9 +22,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 _NOT_TYPED = "failed to create typed patch object"
 # What a dry run changes besides the specified fields.
 _BOOKKEEPING = frozenset({"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"})
-_COUNTED: Mapping[str, tuple[str, str]] = {
-    "Deployment": ("replicas", "availableReplicas"),
-    "StatefulSet": ("replicas", "availableReplicas"),
+# Which workloads have pods, and where their desired and available numbers are.
+_COUNTED: Mapping[str, tuple[str, str, str]] = {
+    "Deployment": ("spec", "replicas", "availableReplicas"),
+    "StatefulSet": ("spec", "replicas", "availableReplicas"),
+    "DaemonSet": ("status", "desiredNumberScheduled", "numberAvailable"),
 }
 
 
@@ -51,7 +53,8 @@ def _compare(api: KubernetesApi, desired: Manifest) -> Objects:
     """Compare one object, which `api` knows the kind of."""
     live = api.get(desired["kind"], desired["metadata"].get("namespace"), desired["metadata"]["name"])
     if live is None:
-        return Objects(changes=(ObjectChange(None, desired),))
+        return Objects() if is_temporary(desired) else Objects(changes=(ObjectChange(None, desired),))
+    desired = without_scaled(desired, live)
     try:
         predicted = api.apply(desired, dry_run=True)
     except ApiError as error:
@@ -71,13 +74,60 @@ def restore(
     """Write one object of the release, as its manifest has it."""
     target = change.after or {}
     for each in manifest:
-        is_it = (each["kind"], each["metadata"]["name"]) == (target.get("kind"), target.get("metadata", {}).get("name"))
-        kind = kinds_of(api, [each]).get((each["apiVersion"], each["kind"])) if is_it else None
-        if kind is not None:
-            connection = api.with_kinds({each["kind"]: kind})
+        # First without the namespace, which only the kind shows.
+        kind = kinds_of(api, [each]).get((each["apiVersion"], each["kind"])) if is_same(each, target) else None
+        desired = None if kind is None else with_helms_mark(each, kind, release, namespace)
+        if kind is None or desired is None or _namespace(desired) != _namespace(target):
+            continue
+        connection = api.with_kinds({each["kind"]: kind})
+        if change.before is None:
             # As Helm does, a create request drops unknown fields; an apply would fail.
-            write = connection.create if change.before is None else connection.apply
-            write(with_helms_mark(each, kind, release, namespace))
+            connection.create(desired)
+        else:
+            connection.apply(without_scaled(desired, change.before))
+
+
+def is_same(one: Manifest, other: Manifest) -> bool:
+    """Return whether two objects have the same kind, API version and name."""
+
+    def key(manifest: Manifest) -> tuple[Any, ...]:
+        return manifest.get("apiVersion"), manifest.get("kind"), manifest.get("metadata", {}).get("name")
+
+    return key(one) == key(other)
+
+
+def _namespace(manifest: Manifest) -> str | None:
+    found: str | None = manifest["metadata"].get("namespace")
+    return found
+
+
+def is_temporary(manifest: Manifest) -> bool:
+    """Return whether Kubernetes deletes the object by itself: it has been there, and is not created again."""
+    return manifest["kind"] == "Job" and "ttlSecondsAfterFinished" in (manifest.get("spec") or {})
+
+
+def without_scaled(desired: Manifest, live: Manifest) -> Manifest:
+    """Return the object without the number of replicas, if another client has set that by the subresource scale."""
+    spec = desired.get("spec")
+    if not isinstance(spec, Mapping) or "replicas" not in spec or not any(map(_scales, _fields(live))):
+        return desired
+    return {**desired, "spec": {name: value for name, value in spec.items() if name != "replicas"}}
+
+
+def _fields(live: Manifest) -> Sequence[Mapping[str, Any]]:
+    return live["metadata"].get("managedFields") or ()
+
+
+def _scales(fields: Mapping[str, Any]) -> bool:
+    owned = (fields.get("fieldsV1") or {}).get("f:spec") or {}
+    return fields.get("subresource") == "scale" and fields.get("manager") != FIELD_MANAGER and "f:replicas" in owned
+
+
+def restarted(change: ObjectChange) -> Iterator[str]:
+    """Yield the workload that a write has created or changed: its pods have not been counted since."""
+    target = change.after or {}
+    if target.get("kind") in _COUNTED:
+        yield f"{target['kind']} {target['metadata']['name']} (restored)"
 
 
 def with_helms_mark(manifest: Manifest, kind: Kind, release: str, namespace: str) -> Manifest:
@@ -102,8 +152,9 @@ def _unavailable(live: Manifest) -> Iterator[str]:
     fields = _COUNTED.get(live["kind"])
     if fields is None:
         return
-    desired = (live.get("spec") or {}).get(fields[0], 1)
-    available = (live.get("status") or {}).get(fields[1], 0)
+    part, specified, counted = fields
+    desired = (live.get(part) or {}).get(specified, 1)
+    available = (live.get("status") or {}).get(counted, 0)
     if available < desired:
         yield f"{live['kind']} {live['metadata']['name']} ({available}/{desired})"
 

@@ -7,12 +7,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names, validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.act import act
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import is_ours
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import observe_release
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import is_ours, tenant_problem
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import (
+    is_deleted_namespace,
+    observe_release,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import Finalizer, Plan, Step, Uninstall
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Reconciled
@@ -20,34 +24,38 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, NOT_FOUND, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+
+_DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
 
 
 def finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
     """Uninstall the release that belongs to this resource, and remove the finalizer. The spec may be invalid."""
     require_live_api(api)
     collector = Collector.from_resource(_with_recorded(resource))
-    release, warning = _release(api, collector)
-    steps: list[Step] = []
-    warnings = [warning] if warning else []
-    if release is not None and not collector.retains:
-        steps.append(Uninstall(release, collector.release))
-    elif release is not None:
-        warnings.append(
-            f"The release {collector.release} in namespace {collector.tenant} is kept (deletionPolicy: Retain). "
-            "Remove it with: helm uninstall."
-        )
-    if names.FINALIZER in collector.finalizers:
-        steps.append(Finalizer(is_set=False))
-    deleting = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
-    planned = Reconciled(resource, collector, Plan(tuple(steps), (deleting,), tuple(warnings)), release)
-    return planned if options.check_mode else act(api, planned, options)
+    release, warning = _release(api, collector, options)
+    uninstall: tuple[Step, ...] = () if release is None else (Uninstall(release, collector.release),)
+    plan = Plan((*uninstall, *_last_step(collector)), (_DELETING,), (warning,) if warning else ())
+    planned = Reconciled(resource, collector, plan, release)
+    if options.check_mode:
+        return planned
+    done = act(api, planned, options)
+    if done.is_deleted or not done.plan.problems or not is_deleted_namespace(api, collector.tenant):
+        return done
+    # With its namespace, the release goes without Helm.
+    last = Plan(_last_step(collector), (_DELETING,), (_deleted_with_namespace(collector),))
+    return act(api, replace(planned, plan=last, release=None), options)
 
 
-def _release(api: KubernetesApi, collector: Collector) -> tuple[Release | None, str]:
-    """Return our release, and a warning about one that may be ours.
+def _last_step(collector: Collector) -> tuple[Step, ...]:
+    return (Finalizer(is_set=False),) if names.FINALIZER in collector.finalizers else ()
+
+
+def _release(api: KubernetesApi, collector: Collector, options: Options) -> tuple[Release | None, str]:
+    """Return the release to uninstall, and a warning about one that stays.
 
     A resource whose status has no release has not installed any: the status is written first.
     """
@@ -55,10 +63,25 @@ def _release(api: KubernetesApi, collector: Collector) -> tuple[Release | None, 
     is_recorded = collector.uid is None or any(collector.recorded_release)
     if not (is_recorded and validate.is_safe_release(name) and validate.is_namespace(namespace)):
         return None, ""
-    release, unreadable = observe_release(api, namespace, name)
+    kept = f"The release {name} in namespace {namespace} is kept"
+    # Nothing is read of a release that stays: the permission for it may be missing.
+    if collector.retains:
+        return None, f"{kept} (deletionPolicy: Retain). Remove it with: helm uninstall."
+    if tenant_problem(collector, options.allowed_tenant_namespaces):
+        return None, f"{kept}, because the administrator does not allow this tenant any more."
+    try:
+        release, unreadable = observe_release(api, namespace, name)
+    except ApiError as error:
+        if error.status not in (FORBIDDEN, NOT_FOUND) or not is_deleted_namespace(api, namespace):
+            raise
+        return None, _deleted_with_namespace(collector)
     if unreadable:
-        return None, f"The release {name} in namespace {namespace} is kept, because it cannot be read: {unreadable}."
+        return None, f"{kept}, because it cannot be read: {unreadable}."
     return (release if release is not None and is_ours(collector, release) else None), ""
+
+
+def _deleted_with_namespace(collector: Collector) -> str:
+    return f"The release {collector.release} is deleted with its namespace {collector.tenant}, not by Helm."
 
 
 def _with_recorded(resource: Manifest) -> Manifest:

@@ -25,6 +25,29 @@ _UNSUPPORTED = (
     "impersonate_user",
     "impersonate_groups",
 )
+# What a shell may have set for Helm: another API server, user or storage than those that the reconcile examined. Helm
+# takes an empty text for a variable that is not set.
+_NEUTRAL: Mapping[str, str] = {
+    **dict.fromkeys(
+        (
+            "HELM_KUBEAPISERVER",
+            "HELM_KUBEASGROUPS",
+            "HELM_KUBEASUSER",
+            "HELM_KUBECAFILE",
+            "HELM_KUBECONTEXT",
+            "HELM_KUBEINSECURE_SKIP_TLS_VERIFY",
+            "HELM_KUBETLS_SERVER_NAME",
+            "HELM_KUBETOKEN",
+            "HELM_DEBUG",
+            "HELM_MAX_HISTORY",
+            "HELM_NAMESPACE",
+        ),
+        "",
+    ),
+    "HELM_DRIVER": "secret",
+    # The default of kubernetes.core, which may be that of the operator's cache.
+    "K8S_AUTH_KUBECONFIG": "",
+}
 _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _HOST, _PORT = "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"
 
@@ -52,13 +75,12 @@ def helm_connection(options: Mapping[str, Any], environment: Mapping[str, str]) 
     arguments = {name: settled[name] for name in _SUPPORTED if settled.get(name) is not None}
     kubeconfig = settled.get("kubeconfig")
     if isinstance(kubeconfig, Mapping):
-        return HelmConnection({**arguments, "kubeconfig": dict(kubeconfig)}, {"K8S_AUTH_KUBECONFIG": ""})
-    variables = {"K8S_AUTH_KUBECONFIG": ""}
+        return HelmConnection({**arguments, "kubeconfig": dict(kubeconfig)}, _NEUTRAL)
     if kubeconfig:
-        return HelmConnection(arguments, {**variables, "KUBECONFIG": str(Path(kubeconfig).expanduser())})
+        return HelmConnection(arguments, {**_NEUTRAL, "KUBECONFIG": str(Path(kubeconfig).expanduser())})
     if not settled.get("host") and not settled.get("context") and environment.get(_HOST) and _SERVICE_ACCOUNT.exists():
-        return HelmConnection({**arguments, "kubeconfig": in_cluster(environment)}, variables)
-    return HelmConnection(arguments, variables)
+        return HelmConnection({**arguments, "kubeconfig": in_cluster(environment)}, _NEUTRAL)
+    return HelmConnection(arguments, _NEUTRAL)
 
 
 def in_cluster(environment: Mapping[str, str]) -> dict[str, Any]:

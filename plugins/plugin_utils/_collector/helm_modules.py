@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ RunModule = Callable[[str, Mapping[str, Any], Mapping[str, str]], Mapping[str, A
 MODULE, TEMPLATE = "kubernetes.core.helm", "kubernetes.core.helm_template"
 HISTORY = 10
 _PRIVATE = 0o600
+_MAX_MESSAGE = 2000
 
 
 class HelmError(DruidopsError):
@@ -131,10 +133,14 @@ class Helm:
 
 
 def _message(result: Mapping[str, Any]) -> str:
-    """Return Helm's own message: that of the module quotes the whole output before it."""
-    errors = [line for line in str(result.get("stderr") or "").splitlines() if line.startswith("Error:")]
-    text = " ".join(errors) or str(result.get("msg") or "no message")
-    return f"Helm: {text.removeprefix('Error: ')}"
+    """Return Helm's own message: that of the module quotes the whole output before it.
+
+    It ends where the output ends: the fields that a schema refuses are in lines of their own.
+    """
+    lines = str(result.get("stderr") or "").splitlines()
+    errors = dropwhile(lambda line: not line.startswith("Error:"), lines)
+    text = " ".join(filter(None, map(str.strip, errors))) or str(result.get("msg") or "no message")
+    return f"Helm: {text.removeprefix('Error: ')[:_MAX_MESSAGE]}"
 
 
 def _nothing(module: str, _arguments: Mapping[str, Any], _environment: Mapping[str, str]) -> Mapping[str, Any]:

@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
     is_namespace_terminating,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Kind, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Kind, Manifest, is_terminating
 
 
 def observe(api: KubernetesApi, collector: Collector) -> Observed:
@@ -61,6 +61,17 @@ def namespace_state(api: KubernetesApi, namespace: str) -> NamespaceState:
         if error.is_missing_namespace:
             return "missing"
         raise
+
+
+def is_deleted_namespace(api: KubernetesApi, namespace: str) -> bool:
+    """Return whether the namespace is terminating or does not exist; false if neither can be seen."""
+    if namespace_state(api, namespace) != "active":
+        return True
+    try:
+        live = api.get("Namespace", None, namespace)
+    except ApiError:
+        return False
+    return live is None or is_terminating(live)
 
 
 def kinds_of(api: KubernetesApi, manifests: Iterable[Manifest]) -> dict[tuple[str, str], Kind]:

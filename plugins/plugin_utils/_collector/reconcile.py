@@ -53,6 +53,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report, reconcile_and_report
 
+_NOT_PERMITTED = frozenset({reasons.REF_NOT_PERMITTED, reasons.CLUSTER_SCOPED_OBJECTS})
+
 
 def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Report[Plan]:
     """Reconcile a Collector: from the API, or (without a uid) built from a spec.
@@ -97,11 +99,15 @@ def _planned(
     """Return the reconcile with its plan; it reads the objects of the release, or renders the chart."""
     collector = planned.collector
     planned = replace(
-        planned, release=observed.release, secret=observed.source, failed_attempt=collector.failed_attempt
+        planned,
+        release=observed.release,
+        secret=observed.source,
+        failed_attempt=collector.failed_attempt,
+        is_installing=decide.is_installing(collector, observed.release),
     )
     problems = tuple(decide.ownership_problems(collector, observed, chart))
     if problems:
-        return replace(planned, release=None, is_owned=False).blocked(*problems)
+        return replace(planned, release=None, is_owned=False, is_installing=False).blocked(*problems)
     desired = decide.target(collector, observed, chart)
     if isinstance(desired, Finding):
         return planned.blocked(desired)
@@ -112,7 +118,7 @@ def _planned(
     deployed = None if pending else decide.is_deployed(desired, observed.release)
     if deployed is None:
         return _to_deploy(api, planned, desired, pending, options)
-    return _to_keep(api, planned, deployed, options)
+    return _to_keep(api, planned, deployed, options).with_findings(*decide.chart_mismatch(desired, deployed))
 
 
 def _to_keep(api: KubernetesApi, planned: Reconciled, deployed: Revision, options: Options) -> Reconciled:
@@ -122,13 +128,15 @@ def _to_keep(api: KubernetesApi, planned: Reconciled, deployed: Revision, option
         raise TypeError(planned)
     objects = compare_objects(api, deployed.manifest, collector.release, collector.tenant)
     # A chart can have other objects with an API server than those that were rendered without one.
-    problems = (*_scope_problems(api, collector, deployed.manifest, options), *objects.problems)
+    refused = _scope_problems(api, collector, (*deployed.manifest, *deployed.hooks), options)
+    # What is not permitted is not written again.
+    restored = () if any(each.reason in _NOT_PERMITTED for each in refused) else objects.changes
     steps = (
         *_finalizer(collector),
         *(() if release.owner == (collector.namespace, collector.name) else (Mark(deployed, collector.release),)),
-        *(Restore(change) for change in objects.changes),
+        *(Restore(change) for change in restored),
     )
-    plan = Plan(steps, problems, objects.warnings)
+    plan = Plan(steps, (*refused, *objects.problems), objects.warnings)
     return replace(planned, plan=plan, objects=objects, failed_attempt={})
 
 

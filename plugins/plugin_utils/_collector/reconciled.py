@@ -23,7 +23,8 @@ class Reconciled:
     """State, plan and (not in check mode) completed steps of a reconcile.
 
     `release` is our release, None if there is none, or if it is not ours. `is_owned` is false if the release of that
-    name belongs to another client. `failed_attempt` is for the status.
+    name belongs to another client. `failed_attempt` and `is_installing` are for the status: an installation has begun,
+    and our mark is not yet on the release.
     """
 
     resource: Manifest
@@ -35,7 +36,12 @@ class Reconciled:
     secret: Manifest | None = None
     objects: Objects = field(default_factory=Objects)
     failed_attempt: Mapping[str, Any] = field(default_factory=dict)
+    is_installing: bool = False
     is_deleted: bool = False
+
+    def with_findings(self, *findings: Finding) -> Reconciled:
+        """Return the reconcile with further findings."""
+        return replace(self, plan=replace(self.plan, findings=(*self.plan.findings, *findings)))
 
     def blocked(self, *problems: Finding) -> Reconciled:
         """Return the reconcile with these findings and nothing to do."""

@@ -26,7 +26,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 DEPLOYED, FAILED = "deployed", "failed"
 PENDING = frozenset({"pending-install", "pending-upgrade", "pending-rollback", "uninstalling"})
 # Kubernetes stores at most about 1 MiB, which gzip may have compressed a thousandfold.
-MAX_BYTES = 64 * 2**20
+MAX_BYTES = 8 * 2**20
 _SEPARATOR = re.compile(r"^---(?=\s|$).*$", re.MULTILINE)
 
 
@@ -36,7 +36,10 @@ class UnreadableRelease(ValueError):
 
 @dataclass(frozen=True)
 class Revision:
-    """One revision. `labels` are those of its Secret, `values` those that were specified for it."""
+    """One revision. `labels` are those of its Secret, `values` those that were specified for it.
+
+    `hooks` are the objects of its hooks, which are not in the manifest.
+    """
 
     secret: Manifest
     number: int
@@ -46,6 +49,7 @@ class Revision:
     app_version: str
     values: Mapping[str, Any]
     manifest: tuple[Manifest, ...]
+    hooks: tuple[Manifest, ...] = ()
     description: str = ""
     updated: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -57,32 +61,46 @@ class Revision:
 
 @dataclass(frozen=True)
 class Release:
-    """A release with its revisions, the latest one first; at least one."""
+    """A release: the Secrets of all revisions, the latest one first, and the revisions that are needed of them."""
 
-    revisions: tuple[Revision, ...]
-
-    @property
-    def latest(self) -> Revision:
-        return self.revisions[0]
-
-    @property
-    def deployed(self) -> Revision | None:
-        return next((each for each in self.revisions if each.state == DEPLOYED), None)
+    secrets: tuple[Manifest, ...]
+    latest: Revision
+    deployed: Revision | None
 
     @property
     def owner(self) -> tuple[str, str] | None:
         """Namespace and name of the Collector that the release belongs to, according to its labels."""
-        for each in self.revisions:
-            name = each.labels.get(names.OWNER_LABEL)
+        for labels in map(_labels, self.secrets):
+            name = labels.get(names.OWNER_LABEL)
             if name:
-                return each.labels.get(names.OWNER_NAMESPACE_LABEL, ""), name
+                return labels.get(names.OWNER_NAMESPACE_LABEL, ""), name
         return None
 
 
 def release_of(secrets: Iterable[Manifest]) -> Release | None:
     """Return the release in these Secrets, None if there is none; UnreadableRelease if one cannot be read."""
-    revisions = [_revision(secret) for secret in secrets if secret.get("type") == names.HELM_SECRET_TYPE]
-    return Release(tuple(sorted(revisions, key=lambda each: -each.number))) if revisions else None
+    found = [secret for secret in secrets if secret.get("type") == names.HELM_SECRET_TYPE]
+    if not found:
+        return None
+    ordered = sorted(found, key=_number, reverse=True)
+    # Only these are decoded: a Secret may be large.
+    latest = _revision(ordered[0])
+    deployed = next((each for each in ordered if _labels(each).get("status") == DEPLOYED), None)
+    if deployed is None:
+        return Release(tuple(ordered), latest, None)
+    return Release(tuple(ordered), latest, latest if deployed is ordered[0] else _revision(deployed))
+
+
+def _labels(secret: Manifest) -> Mapping[str, str]:
+    return secret["metadata"].get("labels") or {}
+
+
+def _number(secret: Manifest) -> int:
+    """Return the number of the revision, from the label by which Helm itself finds it."""
+    number = _labels(secret).get("version", "")
+    if not (number.isascii() and number.isdecimal()):
+        raise UnreadableRelease(f"Secret {secret['metadata']['name']} has no label with the number of its revision")
+    return int(number)
 
 
 def documents(text: str) -> tuple[Manifest, ...]:
@@ -99,9 +117,12 @@ def documents(text: str) -> tuple[Manifest, ...]:
 
 
 def _items(document: Any) -> Iterable[Any]:
-    """Return the objects in a document: it may be a List."""
-    is_list = isinstance(document, dict) and document.get("kind") == "List" and isinstance(document.get("items"), list)
-    return document["items"] if is_list else [document]
+    """Return the objects in a document. Helm opens every object with `items`, whatever its kind."""
+    if not isinstance(document, dict) or "items" not in document:
+        return [document]
+    if not isinstance(document["items"], list):
+        raise UnreadableRelease("a rendered template has items that are not a list")
+    return [item for each in document["items"] for item in _items(each)]
 
 
 def _revision(secret: Manifest) -> Revision:
@@ -118,9 +139,10 @@ def _revision(secret: Manifest) -> Revision:
             app_version=str(metadata.get("appVersion", "")),
             values=found.get("config") or {},
             manifest=documents(found.get("manifest") or ""),
+            hooks=tuple(item for hook in found.get("hooks") or () for item in documents(hook.get("manifest") or "")),
             description=str(information.get("description", "")),
             updated=str(information.get("last_deployed", "")),
-            labels=secret["metadata"].get("labels") or {},
+            labels=_labels(secret),
         )
     except (AttributeError, LookupError, TypeError, ValueError, OSError, EOFError, zlib.error) as error:
         raise UnreadableRelease(f"Secret {name} is not a release of Helm 3 ({type(error).__name__})") from None

@@ -152,6 +152,12 @@ class Collector:
         return _text(recorded.get("namespace")), _text(recorded.get("name"))
 
     @property
+    def installed_chart(self) -> str:
+        """The chart in the status, if its installation has begun, and our mark is not yet on the release."""
+        recorded = _mapping(self.status.get("release"))
+        return _text(recorded.get("chart")) if recorded.get("installing") is True else ""
+
+    @property
     def failed_attempt(self) -> Mapping[str, Any]:
         return _mapping(self.status.get("failedAttempt"))
 

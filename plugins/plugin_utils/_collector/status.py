@@ -55,13 +55,19 @@ def conditions(done: Reconciled, findings: Sequence[Finding], check_mode: bool) 
     if others:
         pending = next((each for each in others if each.reason == reasons.CHANGES_PENDING), others[0])
         is_kept = pending.reason in (reasons.PAUSED, reasons.IGNORED) and done.release is not None
-        return [*_ready(is_kept, pending.reason, pending.message), degraded]
+        unavailable = done.objects.unavailable
+        message = f"{pending.message} {_not_available(unavailable)}" if unavailable else pending.message
+        return [*_ready(is_kept and not unavailable, pending.reason, message), degraded]
     if check_mode and done.plan.steps:
         return [*_ready(False, reasons.CHANGES_PENDING, f"{len(done.plan.steps)} pending changes."), degraded]
     if done.objects.unavailable:
-        message = f"Pods are not available: {join_limited(done.objects.unavailable)}."
+        message = _not_available(done.objects.unavailable)
         return [*_ready(False, reasons.PODS_NOT_READY, message, in_progress=True), degraded]
     return [*_ready(True, reasons.RELEASE_DEPLOYED, _deployed(done.release)), degraded]
+
+
+def _not_available(workloads: Sequence[str]) -> str:
+    return f"Pods are not available: {join_limited(workloads)}."
 
 
 def _deployed(release: Release | None) -> str:
@@ -83,12 +89,11 @@ def _release(done: Reconciled, masked: Masked) -> dict[str, Any]:
     former = done.collector.status.get("release")
     if done.release is None:
         # Our record is kept while nothing is known: who owns a release that appears later, would be unknown.
-        was_read = done.desired is not None and done.is_owned
+        was_read = done.desired is not None and done.is_owned and not done.is_installing
         return {} if was_read or not former else {"release": former}
     revision = done.release.latest
-    return {
-        "release": {"name": done.collector.release, "namespace": done.collector.tenant, **_revision(revision, masked)}
-    }
+    release = {"name": done.collector.release, "namespace": done.collector.tenant, **_revision(revision, masked)}
+    return {"release": {**release, **({"installing": True} if done.is_installing else {})}}
 
 
 def _revision(revision: Revision, masked: Masked) -> Mapping[str, Any]:

@@ -26,8 +26,7 @@ def uninstall(api: KubernetesApi, helm: Helm, release: Release, name: str) -> No
         return
     for manifest in release.latest.manifest:
         _delete(api, manifest, name, namespace)
-    for revision in release.revisions:
-        metadata = revision.secret["metadata"]
+    for metadata in (secret["metadata"] for secret in release.secrets):
         api.delete("Secret", namespace, metadata["name"], metadata["uid"])
 
 

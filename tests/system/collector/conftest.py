@@ -18,6 +18,8 @@ from testbed.clients import helm
 
 COLLECTOR = "druidops.druid.collector"
 ROOT = Path(__file__).resolve().parents[3]
+# What a shell may have for Helm. None of it has Helm connect to another API server, or store releases elsewhere.
+SHELL = {"HELM_KUBEAPISERVER": "https://127.0.0.1:1", "HELM_DRIVER": "configmap", "HELM_KUBEASUSER": "nobody"}
 CHART = ROOT / "charts" / "druid-collector"
 
 
@@ -46,7 +48,7 @@ class Collectors:
         }
         prefixed = {f"druid_collector_{key}": value for key, value in specified.items()}
         file = self.ansible.write("variables.json", prefixed)
-        return self.ansible.run(COLLECTOR, "--extra-vars", file, *options, status=status)
+        return self.ansible.run(COLLECTOR, "--extra-vars", file, *options, status=status, **SHELL)
 
     def helm(self, *words: str) -> str:
         """Run helm in the namespace, with the permissions of an administrator."""

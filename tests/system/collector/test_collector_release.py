@@ -39,6 +39,7 @@ def test_drift_is_reverted_and_a_failed_upgrade_is_rolled_back(collectors: Colle
     assert collectors.reason() == "HelmFailed"
     assert collectors.pod_template() == template
     failed = collectors.revision()
+    assert "failedAttempt" in collectors.status()
     # not repeated, and what Helm has restored is still kept
     live.delete("Service", "telemetry")
     collectors.run(status=2)
@@ -73,6 +74,17 @@ def test_release_of_another_client(collectors: Collectors, live: NamespaceClient
     collectors.run("other", state="absent", wait=True)
     collectors.run(state="absent", wait=True)
     assert live.find("Deployment", "telemetry") is not None
+    assert "deployed" in collectors.helm("status", "telemetry")
+
+
+def test_release_that_another_client_has_installed_since(collectors: Collectors, live: NamespaceClient) -> None:
+    live.create(resource())
+    collectors.run()
+    assert "installing" not in collectors.status()["release"]
+    collectors.helm("uninstall", "telemetry")
+    collectors.helm("install", "telemetry", str(CHART))
+    assert "was not created by this resource" in collectors.run(status=2).output
+    collectors.run(state="absent", wait=True)
     assert "deployed" in collectors.helm("status", "telemetry")
 
 

@@ -22,6 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.config_t
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_connection import helm_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
+    MAX_BYTES,
     Release,
     UnreadableRelease,
     documents,
@@ -38,6 +39,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 
 CHART = Chart("druid-collector", "0.1.0", "/charts/druid-collector")
 REPOSITORY = "https://charts.example.com"
+NEUTRAL = ("HELM_KUBECONTEXT", "HELM_KUBEAPISERVER", "HELM_KUBETOKEN", "HELM_KUBEASUSER", "HELM_KUBEASGROUPS")
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -62,7 +64,9 @@ def secret(
         **other,
     }
     data = base64.b64encode(base64.b64encode(gzip.compress(json.dumps(release).encode()))).decode()
-    metadata = {"name": f"sh.helm.release.v1.telemetry.v{number}", "namespace": "ns", "labels": labels or {}}
+    metadata = {"name": f"sh.helm.release.v1.telemetry.v{number}", "namespace": "ns"}
+    marks = {"owner": "helm", "name": "telemetry", "version": str(number), "status": state, **(labels or {})}
+    metadata = {**metadata, "labels": marks}
     return {"type": names.HELM_SECRET_TYPE, "metadata": metadata, "data": {"release": data}}
 
 
@@ -135,7 +139,9 @@ def test_tenant() -> None:
 
 OURS = names.owner_labels("ns", "a")
 OTHERS = names.owner_labels("ns", "b")
-RECORDED = {"release": {"name": "telemetry", "namespace": "ns"}}
+RECORDED = {"release": {"name": "telemetry", "namespace": "ns", "chart": "druid-collector-0.1.0"}}
+BEGUN = {"release": {**RECORDED["release"], "installing": True}}
+BEGUN_OTHER = {"release": {**BEGUN["release"], "chart": "druid-collector-0.2.0"}}
 
 
 @pytest.mark.parametrize(
@@ -145,10 +151,13 @@ RECORDED = {"release": {"name": "telemetry", "namespace": "ns"}}
         ({}, {}, False, [reasons.RELEASE_NOT_OWNED]),
         ({}, {}, True, []),
         # installed, and interrupted before the mark
-        ({}, RECORDED, False, []),
+        ({}, BEGUN, False, []),
+        # another client has installed it since
+        ({}, RECORDED, False, [reasons.RELEASE_NOT_OWNED]),
+        ({}, BEGUN_OTHER, False, [reasons.RELEASE_NOT_OWNED]),
         # its owner does not exist any more
         (OTHERS, {}, False, [reasons.RELEASE_NOT_OWNED]),
-        (OTHERS, RECORDED, False, [reasons.RELEASE_NOT_OWNED]),
+        (OTHERS, BEGUN, False, [reasons.RELEASE_NOT_OWNED]),
         (OTHERS, {}, True, []),
     ],
 )
@@ -198,6 +207,9 @@ def test_deployed_and_failed() -> None:
     assert not decide.is_deployed(desired, None)
     # the revision that failed is later than the one that is deployed
     assert decide.is_deployed(desired, release(secret(1, config={"a": 1}), secret(2, "failed", config={"a": 2})))
+
+    # for Python, true is 1
+    assert not decide.is_deployed(desired, release(secret(config={"a": True})))
 
     # Helm rounds large numbers; its label of an earlier revision counts for nothing
     rounded = secret(2, labels={names.DEPLOYED_LABEL: decide.deployed_label(desired, release(secret(2)).latest)})
@@ -285,17 +297,34 @@ def test_documents() -> None:
         "---\n# Source: a\nkind: A\napiVersion: v1\ndata:\n  x: |\n    ---\n    y\n---\n\n--- \nkind: B\napiVersion: v1"
     )
     assert [each["kind"] for each in documents(text)] == ["A", "B"]
-    listed = "kind: List\napiVersion: v1\nitems: [{kind: A, apiVersion: v1}]"
-    assert [each["kind"] for each in documents(listed)] == ["A"]
-    for wrong in ("just text", "a: [", "kind: A"):
+    # Helm opens whatever has items
+    inner = "{kind: ConfigMap, apiVersion: v1, items: [{kind: A, apiVersion: v1}]}"
+    for kind in ("List", "ConfigMap", "Anything"):
+        listed = f"kind: {kind}\napiVersion: v1\nitems: [{inner}, {{kind: B, apiVersion: v1}}]"
+        assert [each["kind"] for each in documents(listed)] == ["A", "B"]
+    empty = "kind: ConfigMap\napiVersion: v1\nitems:"
+    for wrong in ("just text", "a: [", "kind: A", empty, f"{empty} {{a: b}}", f"{empty} [{{a: b}}]"):
         with pytest.raises(UnreadableRelease):
             documents(wrong)
+
+
+def test_objects_of_hooks() -> None:
+    hook = {"name": "h", "manifest": "kind: Job\napiVersion: batch/v1\nmetadata: {name: h, namespace: other}"}
+    assert [each["metadata"]["namespace"] for each in release(secret(hooks=[hook])).latest.hooks] == ["other"]
 
 
 def test_unreadable_release() -> None:
     wrong = {**secret(), "data": {"release": base64.b64encode(b"x").decode()}}
     with pytest.raises(UnreadableRelease, match="is not a release of Helm 3"):
         release_of([wrong])
+    with pytest.raises(UnreadableRelease, match="is not a release of Helm 3"):
+        release_of([secret(manifest="a" * MAX_BYTES)])
+    with pytest.raises(UnreadableRelease, match="no label"):
+        release_of([secret(labels={"version": "x"})])
+    # neither the latest nor the deployed one
+    older = {**wrong, "metadata": secret(1, "superseded")["metadata"]}
+    found = release(older, secret(2), secret(3, "failed"))
+    assert (found.latest.number, found.deployed and found.deployed.number, len(found.secrets)) == (3, 2, 3)
     assert release_of([{**secret(), "type": "Opaque"}]) is None
 
 
@@ -306,10 +335,13 @@ def test_chart_of_a_path_that_the_command_line_would_change() -> None:
 
 
 def test_connection() -> None:
-    assert helm_connection({"kubeconfig": "/k", "context": "c"}, {}).environment == {
-        "K8S_AUTH_KUBECONFIG": "",
-        "KUBECONFIG": "/k",
-    }
+    set_by_shell = {"HELM_KUBECONTEXT": "other", "HELM_DRIVER": "configmap", "HELM_KUBETOKEN": "t"}
+    found = helm_connection({"kubeconfig": "/k", "context": "c"}, set_by_shell)
+    assert (found.environment["KUBECONFIG"], found.arguments) == ("/k", {"context": "c"})
+    for options in ({}, {"kubeconfig": "/k"}, {"kubeconfig": {"kind": "Config"}}, {"host": "https://h"}):
+        environment = helm_connection(options, set_by_shell).environment
+        assert environment["HELM_DRIVER"] == "secret"
+        assert all(environment[name] == "" for name in (*NEUTRAL, "K8S_AUTH_KUBECONFIG")), options
     assert helm_connection({"host": "https://h", "api_key": "t"}, {}).arguments == {"host": "https://h", "api_key": "t"}
     with pytest.raises(KubernetesError, match="client_cert"):
         helm_connection({"client_cert": "/c"}, {})

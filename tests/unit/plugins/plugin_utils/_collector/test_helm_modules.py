@@ -82,11 +82,11 @@ def test_message_of_helm(tmp_path: Path) -> None:
     failed = {
         "failed": True,
         "msg": "Failure when executing Helm command: all of it",
-        "stderr": "W: a\nError: it failed\n",
+        "stderr": "W: a\nError: it failed\nc:\n- (root): no x\n",
     }
     with pytest.raises(HelmError) as error:
         helm(Modules(failed), tmp_path).uninstall("telemetry", "tenant")
-    assert str(error.value) == "Helm: it failed"
+    assert str(error.value) == "Helm: it failed c: - (root): no x"
     with pytest.raises(HelmError, match="no module"):
         helm(Modules({"failed": True, "msg": "no module"}), tmp_path).deploy(TARGET, 60, skip_crds=True)
     assert [*tmp_path.iterdir()] == []

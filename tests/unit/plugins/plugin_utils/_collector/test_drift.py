@@ -1,0 +1,103 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which objects of a release are left alone, and which ones make the resource not ready."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector import drift, status
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import ObjectChange, Objects, Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import FIELD_MANAGER
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+REVISION = Revision({}, 1, "deployed", "c", "1.0.0", "", {}, ())
+RESOURCE: dict[str, Any] = {"metadata": {"name": "a", "namespace": "ns", "uid": "u", "generation": 1}}
+
+
+def manifest(kind: str, **fields: Any) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": kind, "metadata": {"name": "n"}, **fields}
+
+
+@pytest.mark.parametrize(
+    ("entry", "is_left"),
+    [
+        ({"manager": "hpa", "subresource": "scale"}, True),
+        ({"manager": "kubectl"}, False),
+        ({"manager": FIELD_MANAGER, "subresource": "scale"}, False),
+        ({"manager": "hpa", "subresource": "scale", "fieldsV1": {"f:spec": {}}}, False),
+    ],
+)
+def test_replicas_of_an_autoscaler(entry: dict[str, Any], is_left: bool) -> None:
+    owned = {"fieldsV1": {"f:spec": {"f:replicas": {}}}, **entry}
+    live = {"metadata": {"managedFields": [owned]}}
+    found = drift.without_scaled(manifest("Deployment", spec={"replicas": 1, "paused": False}), live)
+    assert found["spec"] == ({"paused": False} if is_left else {"replicas": 1, "paused": False})
+
+
+def test_temporary_objects() -> None:
+    assert drift.is_temporary(manifest("Job", spec={"ttlSecondsAfterFinished": 0}))
+    assert not drift.is_temporary(manifest("Job", spec={}))
+    assert not drift.is_temporary(manifest("Service"))
+
+
+def test_same_object() -> None:
+    one = manifest("Service")
+    assert drift.is_same(one, {**one, "spec": {}})
+    for other in ({"apiVersion": "v2"}, {"kind": "Pod"}, {"metadata": {"name": "m"}}):
+        assert not drift.is_same(one, {**one, **other})
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "expected"),
+    [
+        ("Deployment", {"spec": {"replicas": 2}, "status": {"availableReplicas": 1}}, ["Deployment n (1/2)"]),
+        ("DaemonSet", {"status": {"desiredNumberScheduled": 3, "numberAvailable": 2}}, ["DaemonSet n (2/3)"]),
+        ("DaemonSet", {"status": {"desiredNumberScheduled": 0}}, []),
+        ("Service", {}, []),
+    ],
+)
+def test_unavailable(kind: str, fields: dict[str, Any], expected: list[str]) -> None:
+    assert [*drift._unavailable(manifest(kind, **fields))] == expected
+
+
+def test_restored_workload_is_not_ready_in_the_same_reconcile() -> None:
+    assert [*drift.restarted(ObjectChange(None, manifest("Deployment")))] == ["Deployment n (restored)"]
+    assert [*drift.restarted(ObjectChange(None, manifest("Service")))] == []
+
+
+def reconciled(**fields: Any) -> Reconciled:
+    done = Reconciled(RESOURCE, Collector.from_resource(RESOURCE), Plan(), Release((), REVISION, REVISION))
+    return replace(done, **fields)
+
+
+def test_ready() -> None:
+    paused = Finding(reasons.PAUSED, "It is paused.", is_problem=False)
+    missing = reconciled(objects=Objects(unavailable=("Deployment n (0/1)",)))
+    for done, findings, expected in (
+        (reconciled(), [], ("True", reasons.RELEASE_DEPLOYED)),
+        (missing, [], ("False", reasons.PODS_NOT_READY)),
+        (reconciled(), [paused], ("True", reasons.PAUSED)),
+        (missing, [paused], ("False", reasons.PAUSED)),
+    ):
+        ready = status.conditions(done, findings, False)[0]
+        assert (ready["status"], ready["reason"]) == expected
+        assert ("n (0/1)" in ready["message"]) == bool(done.objects.unavailable)
+
+
+def test_begun_installation_is_recorded_until_the_mark() -> None:
+    def release_in_status(**fields: Any) -> dict[str, Any]:
+        found: dict[str, Any] = status.status(reconciled(**fields), [], NOW, False, str).get("release", {})
+        return found
+
+    assert release_in_status(is_installing=True)["installing"] is True
+    assert "installing" not in release_in_status()
