@@ -29,6 +29,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
     as_worker,
     payloads,
     reads_streams,
+    statuses,
     worker_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import is_stuck
@@ -92,8 +93,10 @@ def workers_of_groups(inputs: Inputs) -> AskDruid | None:
     ]
     if not drained:
         return None
-    return inputs.missing_answers(*FOR_HANDOFF) or inputs.missing_answers(
-        *(each for worker in drained for each in payloads(druid, worker))
+    return (
+        inputs.missing_answers(*FOR_HANDOFF)
+        or inputs.missing_answers(*(each for worker in drained for each in payloads(druid, worker)))
+        or inputs.missing_answers(*(each for worker in drained for each in statuses(druid, worker)))
     )
 
 
@@ -185,6 +188,7 @@ def _with_worker(pod: WorkerPod, live: Manifest, found: WorkerGroup, group: Grou
     record = next((each for each in found.records if each.pod == pod.name), None)
     is_read = reads_streams(worker, record, inputs.now) and not druid.missing_answers(FOR_HANDOFF)
     is_read = is_read and not druid.missing_answers(payloads(druid, worker))
+    is_read = is_read and not druid.missing_answers(statuses(druid, worker))
     return replace(pod, worker=as_worker(worker, druid, is_read=is_read))
 
 

@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since, timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
-# A supervisor acts on a handoff in its next run, within 30 s by default; then its task does not read any more.
+# A supervisor acts on a handoff in its next run, within 30 s by default.
 HANDOFF_SECONDS = 60
 
 
