@@ -168,7 +168,16 @@ def _pods(inputs: Inputs, group: Group, live: Manifest) -> Iterator[WorkerPod]:
                 is_ready((pod.get("status") or {}).get("conditions") or ()),
                 revision is not None and (pod["metadata"].get("labels") or {}).get(REVISION_LABEL) != revision,
                 is_terminating(pod),
+                _is_running(pod),
             )
+
+
+def _is_running(pod: Manifest) -> bool:
+    status = pod.get("status") or {}
+    containers = status.get("containerStatuses") or ()
+    return is_ready(status.get("conditions") or ()) or any(
+        "running" in (each.get("state") or {}) for each in containers
+    )
 
 
 def _with_workers(found: WorkerGroup, group: Group, inputs: Inputs) -> WorkerGroup:

@@ -205,6 +205,33 @@ def test_ids_are_quoted() -> None:
     assert task_payload("a/b").path == "/druid/indexer/v1/task/a%2Fb"
 
 
+# The states of the containers of a pod that is not ready, and whether it is released although Druid is unreachable.
+STATES: list[tuple[list[dict[str, Any]], bool]] = [
+    ([], True),
+    ([{"waiting": {"reason": "CrashLoopBackOff"}}], True),
+    ([{"terminated": {"exitCode": 1}}], True),
+    ([{"running": {}}], False),
+    ([{"waiting": {}}, {"running": {"startedAt": "2025-12-31T23:59:00Z"}}], False),
+]
+
+
+@pytest.mark.parametrize(("states", "is_released"), STATES)
+def test_druid_is_unreachable_and_a_pod_is_not_ready(states: list[dict[str, Any]], is_released: bool) -> None:
+    which = rolling.cluster(**STRATEGY)
+    observed = live(which, partition=2, **PENDING)
+    pod = observed.objects[ObjectKey("Pod", f"{NAME}-1")]
+    conditions = [{"type": "Ready", "status": "False"}]
+    status = {"conditions": conditions, "containerStatuses": [{"name": "c", "state": each} for each in states]}
+    unready = observed.with_objects([{**pod, "status": {**pod["status"], **status}}])
+    plan = planned(inputs(which, unready, now=NOW), {questions.WORKERS: Unavailable(state.UNREACHABLE, "503.")})
+    assert partition_of(plan) == (1 if is_released else 2)
+
+
+def partition_of(plan: Plan) -> int:
+    write = of_workers(plan)[0]
+    return int(write.manifest["spec"]["updateStrategy"]["rollingUpdate"]["partition"])
+
+
 def test_nothing_is_handed_off_in_an_old_druid() -> None:
     which = rolling.cluster(**STRATEGY)
     observed = live(which, [recorded(1)], partition=2, **PENDING)
