@@ -29,6 +29,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
     as_worker,
     payloads,
     reads_streams,
+    statuses,
     worker_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import is_stuck
@@ -92,8 +93,10 @@ def workers_of_groups(inputs: Inputs) -> AskDruid | None:
     ]
     if not drained:
         return None
-    return inputs.missing_answers(*FOR_HANDOFF) or inputs.missing_answers(
-        *(each for worker in drained for each in payloads(druid, worker))
+    return (
+        inputs.missing_answers(*FOR_HANDOFF)
+        or inputs.missing_answers(*(each for worker in drained for each in payloads(druid, worker)))
+        or inputs.missing_answers(*(each for worker in drained for each in statuses(druid, worker)))
     )
 
 
@@ -165,7 +168,16 @@ def _pods(inputs: Inputs, group: Group, live: Manifest) -> Iterator[WorkerPod]:
                 is_ready((pod.get("status") or {}).get("conditions") or ()),
                 revision is not None and (pod["metadata"].get("labels") or {}).get(REVISION_LABEL) != revision,
                 is_terminating(pod),
+                _is_running(pod),
             )
+
+
+def _is_running(pod: Manifest) -> bool:
+    status = pod.get("status") or {}
+    containers = status.get("containerStatuses") or ()
+    return is_ready(status.get("conditions") or ()) or any(
+        "running" in (each.get("state") or {}) for each in containers
+    )
 
 
 def _with_workers(found: WorkerGroup, group: Group, inputs: Inputs) -> WorkerGroup:
@@ -185,6 +197,7 @@ def _with_worker(pod: WorkerPod, live: Manifest, found: WorkerGroup, group: Grou
     record = next((each for each in found.records if each.pod == pod.name), None)
     is_read = reads_streams(worker, record, inputs.now) and not druid.missing_answers(FOR_HANDOFF)
     is_read = is_read and not druid.missing_answers(payloads(druid, worker))
+    is_read = is_read and not druid.missing_answers(statuses(druid, worker))
     return replace(pod, worker=as_worker(worker, druid, is_read=is_read))
 
 

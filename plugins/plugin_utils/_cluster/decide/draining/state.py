@@ -33,7 +33,10 @@ class Worker:
 
 @dataclass(frozen=True)
 class WorkerPod:
-    """A pod of a StatefulSet with its worker, if it is registered. `index` is its position, counted from 0."""
+    """A pod of a StatefulSet with its worker, if it is registered. `index` is its position, counted from 0.
+
+    `is_running`: one of its containers runs, so there may be tasks.
+    """
 
     index: int
     name: str
@@ -41,6 +44,7 @@ class WorkerPod:
     is_ready: bool = True
     is_outdated: bool = False
     is_terminating: bool = False
+    is_running: bool = True
     worker: Worker | None = None
 
 

@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since, timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
-# A supervisor acts on a handoff in its next run, within 30 s by default; then its task does not read any more.
+# A supervisor acts on a handoff in its next run, within 30 s by default.
 HANDOFF_SECONDS = 60
 
 
@@ -77,7 +77,7 @@ def _record(pod: WorkerPod, record: Record | None, now: datetime) -> Record:
 
 
 def _drained(group: WorkerGroup, pod: WorkerPod, record: Record, now: datetime) -> Draining:
-    if pod.is_terminating or (not pod.is_ready and pod.worker is None):
+    if pod.is_terminating or _has_no_process(group, pod):
         return Draining(record, is_done=True)
     if group.unreachable:
         return Draining(record, awaited=f"the tasks of pod {pod.name} are not known ({group.unreachable})")
@@ -90,6 +90,11 @@ def _drained(group: WorkerGroup, pod: WorkerPod, record: Record, now: datetime) 
     if not pod.worker.tasks:
         return Draining(record, is_done=True)
     return _waiting(pod, pod.worker, record, now)
+
+
+def _has_no_process(group: WorkerGroup, pod: WorkerPod) -> bool:
+    """True if nothing in the pod runs tasks. If Druid is unreachable, only Kubernetes knows whether a process runs."""
+    return not pod.is_running if group.unreachable else not pod.is_ready and pod.worker is None
 
 
 def _waiting(pod: WorkerPod, worker: Worker, record: Record, now: datetime) -> Draining:

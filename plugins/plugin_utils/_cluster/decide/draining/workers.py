@@ -60,20 +60,41 @@ def reads_streams(worker: questions.Worker, record: Record | None, now: datetime
 
 def payloads(druid: DruidState, worker: questions.Worker) -> Iterator[Question[TaskGroup]]:
     """Yield the question for each task of the worker that reads a stream, if this Druid can hand it off."""
+    yield from map(task_payload, _stream_tasks(druid, worker))
+
+
+def _stream_tasks(druid: DruidState, worker: questions.Worker) -> Iterator[str]:
     tasks, version = druid.answer(questions.RUNNING_TASKS), druid.answer(VERSION)
     if isinstance(tasks, Unavailable) or isinstance(version, Unavailable) or version < _WITH_HANDOFF:
         return
     types = {task.id: task.type for task in tasks}
-    yield from (_payload(task) for task in worker.running_tasks if types.get(task) in _OF_STREAMS)
+    yield from (task for task in worker.running_tasks if types.get(task) in _OF_STREAMS)
 
 
-def _payload(task: str) -> Question[TaskGroup]:
+def statuses(druid: DruidState, worker: questions.Worker) -> Iterator[Question[frozenset[str]]]:
+    """Yield the question for each supervisor of these tasks, once their payloads are known."""
+    supervisors = {found.supervisor for _task, found in _task_groups(druid, worker)}
+    yield from (active_tasks(supervisor) for supervisor in sorted(supervisors))
+
+
+def task_payload(task: str) -> Question[TaskGroup]:
+    """Return the question for the task group of a task."""
     return Question(f"task {task}", f"/druid/indexer/v1/task/{quote(task, safe='')}", _task_group)
+
+
+def active_tasks(supervisor: str) -> Question[frozenset[str]]:
+    """Return the question for the tasks of a supervisor that read; those that were handed off publish."""
+    path = f"/druid/indexer/v1/supervisor/{quote(supervisor, safe='')}/status"
+    return Question(f"active tasks of supervisor {supervisor}", path, _active_tasks)
 
 
 def _task_group(document: Mapping[str, Any]) -> TaskGroup:
     task = document["payload"]
     return TaskGroup(str(task.get("supervisorId") or task["dataSource"]), int(task["ioConfig"]["taskGroupId"]))
+
+
+def _active_tasks(document: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(str(each["id"]) for each in document["payload"]["activeTasks"])
 
 
 def as_worker(worker: questions.Worker, druid: DruidState, *, is_read: bool) -> Worker:
@@ -83,14 +104,26 @@ def as_worker(worker: questions.Worker, druid: DruidState, *, is_read: bool) -> 
 
 
 def _reading(druid: DruidState, worker: questions.Worker) -> Iterator[TaskGroup]:
+    """Yield the task groups that the worker reads.
+
+    If its task publishes already, another worker reads the task group: that one must not be handed off once more.
+    """
+    for task, found in _task_groups(druid, worker):
+        active = druid.answer(active_tasks(found.supervisor))
+        if not isinstance(active, Unavailable) and task in active:
+            yield found
+
+
+def _task_groups(druid: DruidState, worker: questions.Worker) -> Iterator[tuple[str, TaskGroup]]:
+    """Yield the tasks of the worker that belong to a supervisor, with their task groups."""
     supervisors = druid.answer(questions.SUPERVISORS)
     if isinstance(supervisors, Unavailable):
         return
     known = {supervisor.id for supervisor in supervisors}
-    for question in payloads(druid, worker):
-        found = druid.answer(question)
+    for task in _stream_tasks(druid, worker):
+        found = druid.answer(task_payload(task))
         if not isinstance(found, Unavailable) and found.supervisor in known:
-            yield found
+            yield task, found
 
 
 def _version(text: str) -> tuple[int, ...]:

@@ -45,13 +45,32 @@ def test_it_is_sent_to_druid_in_its_turn(server: Server, api: KubernetesApi) -> 
     assert ([each.is_done for each in results], sent) == ([True, True], [DISABLE.title])
 
 
-def test_what_depends_on_a_failed_one_is_not_executed(server: Server, api: KubernetesApi) -> None:
-    results, _sent = executed(api, STEP, DELETION, failure=REFUSED)
-    assert [(each.is_done, each.was_tried) for each in results] == [(False, True), (False, False)]
-    assert server.requests == []
-    first, second = _failures(results)
-    assert (first.reason, first.group, second.reason) == (REFUSED.reason, GROUP.key, reasons.APPLY_FAILED)
-    assert second.message.endswith("was not deleted because worker m:8091 failed.")
+ENABLE = DruidRequest("enable worker m:8091", "/druid/indexer/v1/worker/m:8091/enable")
+SAME_WORKER = druid_step(ENABLE, GROUP, WORKER, {"enabled": False}, {"enabled": True})
+OTHER = DruidRequest("disable worker n:8091", "/druid/indexer/v1/worker/n:8091/disable")
+OTHER_WORKER = druid_step(OTHER, GROUP, ObjectKey("worker", "n:8091"), {"enabled": True}, {"enabled": False})
+FINALIZER = Step("patch", {**LIVE, "kind": "Druid"}, None, LIVE, patch=[])
+# (the step after a failed request, whether it is executed)
+LATER: list[tuple[str, Step, bool]] = [
+    ("another worker", OTHER_WORKER, True),
+    ("the same worker", SAME_WORKER, False),
+    ("an object of the group", DELETION, True),
+    ("the finalizer", FINALIZER, True),
+]
+
+
+@pytest.mark.parametrize(("later", "is_tried"), [row[1:] for row in LATER], ids=[row[0] for row in LATER])
+def test_a_failed_one_stops_only_those_about_the_same_object(
+    server: Server, api: KubernetesApi, later: Step, is_tried: bool
+) -> None:
+    server.responses = [Response(body={})]
+    results, _sent = executed(api, STEP, later, failure=REFUSED)
+    assert [each.was_tried for each in results] == [True, is_tried]
+    first, *others = _failures(results)
+    assert (first.reason, first.group) == (REFUSED.reason, GROUP.key)
+    skipped = [each.message for each in others if each.reason == reasons.APPLY_FAILED]
+    assert all(text.endswith("was not written because worker m:8091 failed.") for text in skipped)
+    assert bool(skipped) is not is_tried
 
 
 def test_it_is_not_sent_after_a_failed_step_of_its_group(server: Server, api: KubernetesApi) -> None:

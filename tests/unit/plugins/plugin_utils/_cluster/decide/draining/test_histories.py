@@ -10,7 +10,7 @@ No pod with running tasks is replaced before its time is over. No worker stays d
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.decision import drain
@@ -39,6 +39,7 @@ class Pod:
     uid: str
     revision: int
     is_ready: bool = False
+    is_running: bool = False
     is_enabled: bool = True
     disabled_by_others: bool = False
     tasks: int = 0
@@ -85,9 +86,10 @@ class World:
     def _pod(self, index: int, pod: Pod) -> WorkerPod:
         tasks = tuple(f"t{number}" for number in range(pod.tasks))
         reading = (TaskGroup("s", 0),) if tasks else ()
-        worker = Worker(str(index), pod.is_enabled, tasks, reading) if pod.is_ready and self.is_reachable else None
+        worker = Worker(str(index), pod.is_enabled, tasks, reading) if pod.is_running and self.is_reachable else None
         is_outdated = pod.revision != self.revision
-        return WorkerPod(index, f"mm-{index}", pod.uid, pod.is_ready, is_outdated, worker=worker)
+        name, running = f"mm-{index}", pod.is_running
+        return WorkerPod(index, name, pod.uid, pod.is_ready, is_outdated, worker=worker, is_running=running)
 
     def reconcile(self, writes: int = 100) -> None:
         """Reconcile; the operator is stopped after this number of writes."""
@@ -139,11 +141,11 @@ class World:
 
     def start(self) -> None:
         for pod in self.pods.values():
-            pod.is_ready = True
+            pod.is_ready = pod.is_running = True
 
     def work(self) -> None:
         for pod in self.pods.values():
-            pod.tasks += pod.is_ready and pod.is_enabled
+            pod.tasks += pod.is_running and pod.is_enabled
 
     def finish(self) -> None:
         for pod in self.pods.values():
@@ -167,7 +169,12 @@ class World:
     def restart_process(self, index: int) -> None:
         pod = self.pods.get(index)
         if pod is not None:
-            self.pods[index] = replace(pod, is_ready=False, is_enabled=True, disabled_by_others=False, tasks=0)
+            self.pods[index] = Pod(pod.uid, pod.revision)
+
+    def stall(self, index: int) -> None:
+        """Let a process be too slow for its probe: its tasks go on."""
+        if index in self.pods:
+            self.pods[index].is_ready = False
 
     def is_at_rest(self) -> bool:
         is_written = (self.revision, self.replicas, self.partition) == (self.desired_revision, self.desired, 0)
@@ -208,6 +215,7 @@ disturbances: st.SearchStrategy[Callable[[World], None]] = st.one_of(
     indexes.map(lambda index: lambda world: world.disable(index)),
     indexes.map(lambda index: lambda world: world.crash(index)),
     indexes.map(lambda index: lambda world: world.restart_process(index)),
+    indexes.map(lambda index: lambda world: world.stall(index)),
     st.booleans().map(_reachable),
     st.booleans().map(_drained),
     st.sampled_from([61, 301, 601]).map(_later),

@@ -15,7 +15,11 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import limits
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.workers import VERSION
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.workers import (
+    VERSION,
+    active_tasks,
+    task_payload,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
     AskDruid,
@@ -165,19 +169,67 @@ def test_reports_what_it_waits_for() -> None:
 
 
 def test_requests_the_handoff_of_what_a_kafka_task_reads() -> None:
-    which = rolling.cluster(**STRATEGY)
-    payload = Question("task k", "/druid/indexer/v1/task/k", lambda document: document)
-    observed = live(which, [recorded(1)], partition=2, **PENDING)
-    reads = {"payload": {"dataSource": "pages", "ioConfig": {"taskGroupId": 7}}}
-    need = decide(inputs(which, observed, now=NOW, druid=DruidState(druid(worker(1, "k", is_enabled=False)))))
-    assert isinstance(need, AskDruid)
-    (question,) = need.questions
-    assert question == payload
-    answers = druid(worker(1, "k", is_enabled=False), answers={question: question.read(reads)})
-    _write, request = of_workers(planned(inputs(which, observed, now=NOW), answers))
+    found = planned(while_reading(), druid(worker(1, "k", is_enabled=False), answers=reading("k")))
+    _write, request = of_workers(found)
     assert request.request is not None
     assert request.request.path == "/druid/indexer/v1/supervisor/pages/taskGroups/handoff"
     assert request.request.body == {"taskGroupIds": [7]}
+
+
+# What the supervisor answers about its active tasks: another task reads on, or there is no answer.
+NOT_READING = [frozenset({"next"}), frozenset(), Unavailable(state.UNREACHABLE, "503.")]
+
+
+@pytest.mark.parametrize("active", NOT_READING)
+@pytest.mark.parametrize("before", [{}, {"handedOff": "2025-12-31T23:50:00Z"}])
+def test_a_task_that_does_not_read_any_more_is_not_handed_off(active: Any, before: dict[str, Any]) -> None:
+    answers = {**reading("k"), active_tasks("pages"): active}
+    found = planned(while_reading(**before), druid(worker(1, "k", is_enabled=False), answers=answers))
+    assert requests(found) == []
+
+
+def while_reading(**record: Any) -> Inputs:
+    which = rolling.cluster(**STRATEGY)
+    return inputs(which, live(which, [recorded(1, **record)], partition=2, **PENDING), now=NOW)
+
+
+def reading(*tasks: str) -> dict[Question[Any], Any]:
+    payload = {"payload": {"dataSource": "pages", "ioConfig": {"taskGroupId": 7}}}
+    status = {"payload": {"activeTasks": [{"id": each} for each in tasks], "publishingTasks": [{"id": "p"}]}}
+    found: tuple[tuple[Question[Any], Any], ...] = (*((task_payload(each), payload) for each in tasks),)
+    return {question: question.read(answer) for question, answer in (*found, (active_tasks("pages"), status))}
+
+
+def test_ids_are_quoted() -> None:
+    assert active_tasks("a/b c").path == "/druid/indexer/v1/supervisor/a%2Fb%20c/status"
+    assert task_payload("a/b").path == "/druid/indexer/v1/task/a%2Fb"
+
+
+# The states of the containers of a pod that is not ready, and whether it is released although Druid is unreachable.
+STATES: list[tuple[list[dict[str, Any]], bool]] = [
+    ([], True),
+    ([{"waiting": {"reason": "CrashLoopBackOff"}}], True),
+    ([{"terminated": {"exitCode": 1}}], True),
+    ([{"running": {}}], False),
+    ([{"waiting": {}}, {"running": {"startedAt": "2025-12-31T23:59:00Z"}}], False),
+]
+
+
+@pytest.mark.parametrize(("states", "is_released"), STATES)
+def test_druid_is_unreachable_and_a_pod_is_not_ready(states: list[dict[str, Any]], is_released: bool) -> None:
+    which = rolling.cluster(**STRATEGY)
+    observed = live(which, partition=2, **PENDING)
+    pod = observed.objects[ObjectKey("Pod", f"{NAME}-1")]
+    conditions = [{"type": "Ready", "status": "False"}]
+    status = {"conditions": conditions, "containerStatuses": [{"name": "c", "state": each} for each in states]}
+    unready = observed.with_objects([{**pod, "status": {**pod["status"], **status}}])
+    plan = planned(inputs(which, unready, now=NOW), {questions.WORKERS: Unavailable(state.UNREACHABLE, "503.")})
+    assert partition_of(plan) == (1 if is_released else 2)
+
+
+def partition_of(plan: Plan) -> int:
+    write = of_workers(plan)[0]
+    return int(write.manifest["spec"]["updateStrategy"]["rollingUpdate"]["partition"])
 
 
 def test_nothing_is_handed_off_in_an_old_druid() -> None:
