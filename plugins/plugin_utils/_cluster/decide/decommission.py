@@ -62,14 +62,15 @@ class InDruid:
     """What the Coordinator knows.
 
     `listed`: the names in decommissioningNodes. `specified`: those of the resource. `unknown`: pods that are ready and
-    stay, but that it does not know. `unavailable`: the number of segments that no server has loaded, None if it is
-    unknown.
+    stay, but that it does not know. `absent`: the same, ready or not, and also if they do not exist. `unavailable`: the
+    number of segments that no server has loaded, None if it is unknown.
     """
 
     servers: tuple[HistoricalServer, ...]
     listed: frozenset[str] = frozenset()
     specified: frozenset[str] = frozenset()
     unknown: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
     unavailable: int | None = 0
 
 
@@ -106,6 +107,11 @@ class Situation:
     def is_complete(self) -> bool:
         """True if the Coordinator has answered, and knows all pods that it must know."""
         return self.druid is not None and not self.druid.unknown
+
+    @property
+    def knows_what_stays(self) -> bool:
+        """True if it also knows the pods that are not ready."""
+        return self.is_complete and self.druid is not None and not self.druid.absent
 
     def recorded(self, pod: str) -> list[Entry]:
         """Return the entries of a pod."""
@@ -173,8 +179,15 @@ def decommission(found: Situation) -> Decommission:
         too_small,
         {group.key: late for group in found.groups if (late := _late(group, staying[group.key], found))},
         frozenset(pod.name for pods in staying.values() for pod in pods),
-        found.druid.unknown if found.druid else (),
+        _awaited(found, bool(too_small)),
     )
+
+
+def _awaited(found: Situation, is_too_small: bool) -> tuple[str, ...]:
+    """Return the pods that Druid has to know first; those that are not ready may be the room that is missing."""
+    if found.druid is None:
+        return ()
+    return found.druid.unknown or (found.druid.absent if is_too_small else ())
 
 
 @dataclass(frozen=True)
@@ -269,11 +282,16 @@ def _too_small(group: ShrinkingGroup, found: Situation) -> TooSmall | None:
 
 
 def has_no_destination(group: ShrinkingGroup, found: Situation) -> bool:
-    """True if the whole group stops, and its tier has no other Historical: there is nothing to move segments to."""
-    if group.replicas or not found.is_complete or any(pod.is_ready and not pod.server for pod in group.pods):
+    """True if the whole group stops, and its tier has no other Historical: there is nothing to move segments to.
+
+    A Historical that Druid does not know now may be one of the tier, and one that has begun to move had another.
+    """
+    if group.replicas or not found.knows_what_stays or any(pod.is_ready and not pod.server for pod in group.pods):
+        return False
+    if any(entry.server for pod in group.pods for entry in found.recorded(pod.name)):
         return False
     tiers = {pod.server.tier for pod in group.pods if pod.server}
-    return not any(found.remaining_in(tier) for tier in tiers)
+    return bool(tiers) and not any(found.remaining_in(tier) for tier in tiers)
 
 
 def _staying(group: ShrinkingGroup, entries: Iterable[Entry], found: Situation) -> tuple[LeavingPod, ...]:

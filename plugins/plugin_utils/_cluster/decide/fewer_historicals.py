@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -147,6 +147,7 @@ def _in_druid(inputs: Inputs, servers: tuple[HistoricalServer, ...], stopping: f
         frozenset(entries_of(config, LIST)),
         _specified(inputs),
         tuple(name for name in _unknown(inputs, servers) if name not in stopping),
+        tuple(_absent(inputs, servers)),
         sum(status.values()) if status else None,
     )
 
@@ -162,6 +163,30 @@ def _unknown(inputs: Inputs, servers: tuple[HistoricalServer, ...]) -> Iterator[
         if group.node_type == HISTORICAL:
             pods = (pod for pod in inputs.live.pods_of(group) if _is_ready(pod))
             yield from (_name(pod) for pod in pods if server_of(pod, group, servers) is None)
+
+
+def _absent(inputs: Inputs, servers: tuple[HistoricalServer, ...]) -> Iterator[str]:
+    """Yield the names of the pods that the spec keeps, but that Druid does not know; they may not even exist."""
+    for group in inputs.cluster.groups:
+        if group.node_type == HISTORICAL:
+            pods = {_name(pod): pod for pod in inputs.live.pods_of(group)}
+            for name in _kept_names(group, inputs, pods):
+                if name not in pods or server_of(pods[name], group, servers) is None:
+                    yield name
+
+
+def _kept_names(group: Group, inputs: Inputs, pods: Collection[str]) -> Iterator[str]:
+    number = _kept_replicas(group, inputs)
+    if not group.is_deployment:
+        first = _first(group, inputs)
+        yield from (f"{group.unique_name}-{ordinal}" for ordinal in range(first, first + number))
+        return
+    yield from pods if number else ()
+    yield from (f"{group.unique_name}-..." for _missing in range(number - len(pods)))
+
+
+def _kept_replicas(group: Group, inputs: Inputs) -> int:
+    return live_replicas(group, inputs) if group.keeps_replicas else group.replicas
 
 
 def _shrinking_group(group: Group, inputs: Inputs, servers: tuple[HistoricalServer, ...]) -> ShrinkingGroup:
@@ -194,8 +219,7 @@ def _is_stopping(entry: Entry, inputs: Inputs) -> bool:
     if group is None or group.is_deployment:
         return True
     ordinal = ordinal_of({"metadata": {"name": entry.pod}}, group.unique_name)
-    kept = live_replicas(group, inputs) if group.keeps_replicas else group.replicas
-    return ordinal is None or ordinal >= _first(group, inputs) + kept
+    return ordinal is None or ordinal >= _first(group, inputs) + _kept_replicas(group, inputs)
 
 
 def _first(group: Group, inputs: Inputs) -> int:

@@ -205,6 +205,27 @@ def test_a_whole_group_stays_as_long_as_druid_does_not_know_a_pod() -> None:
     assert decommission(situation({0: server(0)}, replicas=0)).replicas == {"historicals": 3}
 
 
+@pytest.mark.parametrize(
+    ("absent", "record", "known", "expected"),
+    [
+        pytest.param((), (), True, 0, id="nothing to move to"),
+        pytest.param(("h-9",), (), True, 3, id="a pod that stays may be of the tier"),
+        pytest.param((), (entry(2),), True, 3, id="segments are being moved, so that there was something to move to"),
+        pytest.param((), (entry(2, server=None),), True, 0, id="only the time has begun"),
+        pytest.param((), (), False, 3, id="the tier is unknown"),
+    ],
+)
+def test_a_whole_group_stops_at_once_only_if_nothing_is_in_doubt(
+    absent: tuple[str, ...], record: tuple[Entry, ...], known: bool, expected: int
+) -> None:
+    servers = THREE if known else {}
+    druid = InDruid(tuple(servers.values()), frozenset({"h-2:8083"}), absent=absent)
+    decided = decommission(situation(servers, record, 0, druid=druid, ready=known))
+    assert decided.replicas == {"historicals": expected}
+    # It has not begun, so that it stops at once when Druid knows the other pod, which is of another tier.
+    assert (decided.due, decided.unknown) == (frozenset(), absent)
+
+
 def taken_back(record: tuple[Entry, ...], listed: list[str], **more: Any) -> Decommission:
     """No group shrinks any more."""
     return decommission(situation(THREE, record, groups=(), listed=listed, **more))

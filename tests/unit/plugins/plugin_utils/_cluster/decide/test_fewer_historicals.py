@@ -22,6 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dyn
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.fewer_historicals import (
     decommission_of,
     questions,
+    situation,
     with_names,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
@@ -259,6 +260,30 @@ def test_a_blocked_cluster_changes_nothing_in_druid() -> None:
     plan = with_decommission(Plan(findings=(Finding(reasons.APPLY_FAILED, "It was modified."),)), found)
     assert isinstance(plan, Plan)
     assert plan.steps == ()
+
+
+@pytest.mark.parametrize(
+    ("ready", "exists", "servers", "absent"),
+    [
+        (True, True, 2, ()),
+        (False, True, 2, ()),
+        (True, True, 0, ("druid-c-historicals-0",)),
+        (False, True, 0, ("druid-c-historicals-0",)),
+        (False, False, 0, ("druid-c-historicals-0",)),
+    ],
+)
+def test_a_pod_that_stays_is_absent_ready_or_not(
+    ready: bool, exists: bool, servers: int, absent: tuple[str, ...]
+) -> None:
+    live, key = running(), ObjectKey("Pod", "druid-c-historicals-0")
+    if not ready:
+        live = live.with_objects([{**live.objects[key], "status": {"podIP": "10.0.0.0", "conditions": []}}])
+    if not exists:
+        live = live.without([key])
+    known = tuple(Server(f"10.0.0.{n}:8083", "historical", "hot", 100, 1000) for n in range(servers))
+    druid = situation(inputs(live=live, answers=in_druid(servers=known))).druid
+    assert druid is not None
+    assert druid.absent == absent
 
 
 UNREACHABLE = Unavailable(state.UNREACHABLE, "Druid does not respond.")
