@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.state import BLOCKED
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import FIELD
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.orphan_status import next_deletion
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_settled
@@ -23,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 DELETION_SECONDS = 1
 # The next reconcile replaces the regular one, so that it must not be later: that is the default of RECONCILE_WAIT.
 MAX_SECONDS = 60
-# No event announces that Druid has recovered.
+# No event announces that Druid has recovered, that a task has ended, or that a worker is registered.
 DRUID_SECONDS = 10
 
 
@@ -48,8 +49,15 @@ def requeue_after(document: Mapping[str, Any], now: datetime, has_changed: bool 
         (
             *((waited,) if is_moving else ()),
             *((min(waited, MAX_SECONDS),) if document.get(FIELD) else ()),
-            *((DRUID_SECONDS,) if (document.get("rollout") or {}).get("waitingFor") else ()),
+            *((DRUID_SECONDS,) if _waits_for_druid(document) else ()),
             *(() if deletion is None else (min(int(deletion) + 1, MAX_SECONDS),)),
         ),
         default=None,
     )
+
+
+def _waits_for_druid(document: Mapping[str, Any]) -> bool:
+    """True if the next group of a rollout waits for Druid, or a drain goes on; a blocked one waits for its pod."""
+    drain = document.get("middleManagerDrain") or {}
+    is_draining = bool(drain) and drain.get("phase") != BLOCKED
+    return is_draining or bool((document.get("rollout") or {}).get("waitingFor"))

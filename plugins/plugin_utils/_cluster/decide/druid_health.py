@@ -208,8 +208,13 @@ def _is_to_be_fixed(found: Unavailable, specifies: bool) -> bool:
 
 
 def _is_over(inputs: Inputs, limit: int) -> bool:
-    """True if the last pod has been ready for longer than the limit."""
-    pods = (pod for group in inputs.cluster.groups for pod in inputs.live.pods_of(group))
+    """True if all pods of the group that was restarted last have been ready for longer than the limit.
+
+    Those of other groups do not count: an autoscaler can add one at any time.
+    """
+    restarted = ((inputs.resource.get("status") or {}).get("rollout") or {}).get("group")
+    groups = [group for group in inputs.cluster.groups if group.key == restarted] or inputs.cluster.groups
+    pods = (pod for group in groups for pod in inputs.live.pods_of(group))
     conditions = ((pod.get("status") or {}).get("conditions") or () for pod in pods)
     ready = (each for found in conditions if is_ready(found) for each in found if each["type"] == "Ready")
     since = max((str(each["lastTransitionTime"]) for each in ready if each.get("lastTransitionTime")), default=None)

@@ -98,3 +98,9 @@ def test_no_event_announces_that_druid_has_recovered() -> None:
     since = timestamp(NOW - timedelta(seconds=3000))
     waiting = document("False", "False", since, rollout={"group": "brokers", "waitingFor": "segments"})
     assert requeue_after(waiting, NOW) == 10
+
+
+@pytest.mark.parametrize(("phase", "seconds"), [("Draining", 10), ("WaitingForPod", 10), ("Blocked", 300)])
+def test_no_event_announces_that_a_task_has_ended(phase: str, seconds: int) -> None:
+    since = timestamp(NOW - timedelta(seconds=3000))
+    assert requeue_after(document("False", "False", since, middleManagerDrain={"phase": phase}), NOW) == seconds

@@ -165,6 +165,17 @@ def test_it_waits_no_longer_than_specified() -> None:
     assert "has not recovered within 20 s (druidHealthDeadlineSeconds)" in warning_after_timeout(sick)
 
 
+def test_a_pod_that_another_group_gets_meanwhile_does_not_prolong_it() -> None:
+    found = cluster_inputs(AFTER_HISTORICALS, {**HEALTHY, **NO_SEGMENTS}, 601)
+    just_now = {"conditions": [{**READY, "lastTransitionTime": timestamp(NOW)}]}
+    pods = [pod for pod in found.live.of_kind("Pod") if "brokers" in pod["metadata"]["name"]]
+    added = [{**pod, "status": {**pod["status"], **just_now}} for pod in pods]
+    gated = druid_gate(replace(found, observed=found.observed.with_objects(added)), ["brokers"])
+    assert added
+    assert isinstance(gated, DruidGate)
+    assert not gated.awaited
+
+
 def warning_after_timeout(answers: dict[Question[Any], Any]) -> str:
     found = druid_gate(cluster_inputs(AFTER_HISTORICALS, answers, 30, druidHealthDeadlineSeconds=20), ["brokers"])
     assert isinstance(found, DruidGate)
