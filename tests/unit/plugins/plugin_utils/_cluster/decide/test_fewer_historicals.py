@@ -61,7 +61,9 @@ def cluster(replicas: int | None = 1, strategy: Any = STRATEGY, node: Any = None
     """A cluster whose Historicals have this number of replicas."""
     historicals = {**druid.NODE, "nodeType": "historical", "druid.port": 8083, "replicas": replicas, **(node or {})}
     nodes = {"historicals": {key: value for key, value in historicals.items() if value is not None}}
-    return Cluster.from_resource(druid.resource(nodes=nodes, historicalDecommissionStrategy=strategy and dict(strategy), **spec))
+    return Cluster.from_resource(
+        druid.resource(nodes=nodes, historicalDecommissionStrategy=strategy and dict(strategy), **spec)
+    )
 
 
 def running(replicas: int = 2) -> Observed:
@@ -268,7 +270,7 @@ def test_a_blocked_cluster_changes_nothing_in_druid() -> None:
         (False, True, 2, ()),
         (True, True, 0, ("druid-c-historicals-0",)),
         (False, True, 0, ("druid-c-historicals-0",)),
-        (False, False, 0, ("druid-c-historicals-0",)),
+        (False, False, 2, ("druid-c-historicals-0",)),
     ],
 )
 def test_a_pod_that_stays_is_absent_ready_or_not(
@@ -283,6 +285,7 @@ def test_a_pod_that_stays_is_absent_ready_or_not(
     druid = situation(inputs(live=live, answers=in_druid(servers=known))).druid
     assert druid is not None
     assert druid.absent == absent
+    assert druid.staying == (frozenset() if absent else {"10.0.0.0:8083"})
 
 
 UNREACHABLE = Unavailable(state.UNREACHABLE, "Druid does not respond.")
