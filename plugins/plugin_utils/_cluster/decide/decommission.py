@@ -63,7 +63,8 @@ class InDruid:
 
     `listed`: the names in decommissioningNodes. `specified`: those of the resource. `unknown`: pods that are ready and
     stay, but that it does not know. `absent`: the same, ready or not, and also if they do not exist. `unavailable`: the
-    number of segments that no server has loaded, None if it is unknown.
+    number of segments that no server has loaded, None if it is unknown. `staying`: the names of the pods that the spec
+    keeps, as far as it knows them.
     """
 
     servers: tuple[HistoricalServer, ...]
@@ -72,6 +73,7 @@ class InDruid:
     unknown: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
     unavailable: int | None = 0
+    staying: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -117,10 +119,16 @@ class Situation:
         """Return the entries of a pod."""
         return [entry for entry in self.record if entry.pod == pod]
 
+    @property
+    def returning(self) -> frozenset[str]:
+        """The names of servers that stay, and whose entry in Druid's list is ours: it is removed."""
+        ours = frozenset(entry.server for entry in self.record if entry.server and entry.is_ours)
+        return ours & self.druid.staying - self.druid.specified if self.druid else frozenset()
+
     def servers_in(self, tier: str) -> list[HistoricalServer]:
         """Return all Historicals of a tier that are not decommissioned by others."""
         servers = self.druid.servers if self.druid else ()
-        others = self.listed - self.leaving
+        others = self.listed - self.leaving - self.returning
         return [each for each in servers if each.tier == tier and each.name not in others]
 
     def remaining_in(self, tier: str) -> list[HistoricalServer]:

@@ -147,8 +147,9 @@ def _in_druid(inputs: Inputs, servers: tuple[HistoricalServer, ...], stopping: f
         frozenset(entries_of(config, LIST)),
         _specified(inputs),
         tuple(name for name in _unknown(inputs, servers) if name not in stopping),
-        tuple(_absent(inputs, servers)),
+        tuple(name for name, server in _kept_pods(inputs, servers) if server is None),
         sum(status.values()) if status else None,
+        frozenset(server.name for _pod, server in _kept_pods(inputs, servers) if server),
     )
 
 
@@ -165,14 +166,13 @@ def _unknown(inputs: Inputs, servers: tuple[HistoricalServer, ...]) -> Iterator[
             yield from (_name(pod) for pod in pods if server_of(pod, group, servers) is None)
 
 
-def _absent(inputs: Inputs, servers: tuple[HistoricalServer, ...]) -> Iterator[str]:
-    """Yield the names of the pods that the spec keeps, but that Druid does not know; they may not even exist."""
+def _kept_pods(inputs: Inputs, servers: tuple[HistoricalServer, ...]) -> Iterator[tuple[str, HistoricalServer | None]]:
+    """Yield the names of the pods that the spec keeps, and which server each is; they may not even exist."""
     for group in inputs.cluster.groups:
         if group.node_type == HISTORICAL:
             pods = {_name(pod): pod for pod in inputs.live.pods_of(group)}
             for name in _kept_names(group, inputs, pods):
-                if name not in pods or server_of(pods[name], group, servers) is None:
-                    yield name
+                yield name, server_of(pods[name], group, servers) if name in pods else None
 
 
 def _kept_names(group: Group, inputs: Inputs, pods: Collection[str]) -> Iterator[str]:

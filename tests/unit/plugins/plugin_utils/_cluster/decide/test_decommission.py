@@ -177,6 +177,27 @@ def test_a_server_that_others_decommission_is_no_room() -> None:
     assert decommission(situation(servers, replicas=1, listed=["h-9:8083"])).too_small != {}
 
 
+SWAPPED = Entry("b-0", "b", ago(60), "h-9:8083", 0)
+
+
+@pytest.mark.parametrize(
+    ("record", "staying", "specified", "is_room"),
+    [
+        pytest.param(SWAPPED, {"h-9:8083"}, set(), True, id="our entry of a pod that stays after all"),
+        pytest.param(replace(SWAPPED, listed_by_others=True), {"h-9:8083"}, set(), False, id="an entry of others"),
+        pytest.param(SWAPPED, {"h-9:8083"}, {"h-9:8083"}, False, id="a specified entry"),
+        pytest.param(SWAPPED, set(), set(), False, id="our entry of a pod that stops"),
+    ],
+)
+def test_an_entry_of_ours_that_is_to_be_removed_is_not_one_of_others(
+    record: Entry, staying: set[str], specified: set[str], is_room: bool
+) -> None:
+    servers = (*THREE.values(), server(9, 0))
+    druid = InDruid(servers, frozenset({"h-9:8083"}), frozenset(specified), staying=frozenset(staying))
+    decided = decommission(situation(THREE, (record,), 0, druid=druid))
+    assert decided.replicas == {"historicals": 3 if is_room else 0}
+
+
 def test_another_tier_is_no_room() -> None:
     servers = {**{number: server(number, 400) for number in range(3)}, 9: server(9, 0, tier="cold")}
     assert decommission(situation(servers)).too_small != {}

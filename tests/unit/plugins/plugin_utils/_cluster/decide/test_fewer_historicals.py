@@ -269,7 +269,7 @@ def test_a_blocked_cluster_changes_nothing_in_druid() -> None:
         (False, True, 2, ()),
         (True, True, 0, ("druid-c-historicals-0",)),
         (False, True, 0, ("druid-c-historicals-0",)),
-        (False, False, 0, ("druid-c-historicals-0",)),
+        (False, False, 2, ("druid-c-historicals-0",)),
     ],
 )
 def test_a_pod_that_stays_is_absent_ready_or_not(
@@ -284,6 +284,7 @@ def test_a_pod_that_stays_is_absent_ready_or_not(
     druid = situation(inputs(live=live, answers=in_druid(servers=known))).druid
     assert druid is not None
     assert druid.absent == absent
+    assert druid.staying == (frozenset() if absent else {"10.0.0.0:8083"})
 
 
 UNREACHABLE = Unavailable(state.UNREACHABLE, "Druid does not respond.")
