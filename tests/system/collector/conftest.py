@@ -19,7 +19,7 @@ from testbed.clients import helm
 COLLECTOR = "druidops.druid.collector"
 ROOT = Path(__file__).resolve().parents[3]
 # What a shell may have for Helm. None of it has Helm connect to another API server, or store releases elsewhere.
-SHELL = {"HELM_KUBEAPISERVER": "https://127.0.0.1:1", "HELM_DRIVER": "configmap", "HELM_KUBEASUSER": "nobody"}
+SHELL = {"HELM_KUBEAPISERVER": "https://127.0.0.1:1", "HELM_DRIVER": "configmap", "HELM_KUBEASUSER": "another"}
 CHART = ROOT / "charts" / "druid-collector"
 
 
