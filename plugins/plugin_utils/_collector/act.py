@@ -22,7 +22,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import (
     Deploy,
-    Finalizer,
     Mark,
     RemovePending,
     Restore,
@@ -39,6 +38,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.finaliz
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import write_status
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
 
 _MAX_MESSAGE = 1024
 
@@ -94,16 +94,15 @@ def _remove_pending(api: KubernetesApi, done: Reconciled, step: RemovePending, _
 
 def _deploy(api: KubernetesApi, done: Reconciled, step: Deploy, options: Options) -> Reconciled:
     """Have Helm deploy, and mark the revision. If that is interrupted, the record in the status shows who did it."""
-    desired = done.desired
-    if desired is None:
-        raise TypeError(step)
-    options.helm.deploy(desired, options.helm_timeout, skip_crds=not options.allow_cluster_scoped_objects)
+    options.helm.deploy(step.target, options.helm_timeout, skip_crds=not options.allow_cluster_scoped_objects)
     release, unreadable = observe_release(api, done.collector.tenant, done.collector.release)
     if release is None or release.deployed is None:
-        raise HelmError(f"Helm has not deployed the release {step.release}: {unreadable or 'there is no revision'}.")
+        raise HelmError(
+            f"Helm has not deployed the release {step.target.release}: {unreadable or 'there is no revision'}."
+        )
     _label(api, done, release.deployed)
     done = replace(done, release=release, is_installing=False)
-    return done.with_findings(*chart_mismatch(desired, release.deployed))
+    return done.with_findings(*chart_mismatch(step.target, release.deployed))
 
 
 def _recorded(api: KubernetesApi, done: Reconciled, step: Step) -> Reconciled:
@@ -111,10 +110,10 @@ def _recorded(api: KubernetesApi, done: Reconciled, step: Step) -> Reconciled:
 
     Helm copies the mark to later revisions, so that an upgrade needs no record.
     """
-    collector, desired = done.collector, done.desired
-    if not isinstance(step, Deploy) or collector.uid is None or done.release is not None or desired is None:
+    collector = done.collector
+    if not isinstance(step, Deploy) or collector.uid is None or done.release is not None:
         return done
-    record = {"name": collector.release, "namespace": collector.tenant, "chart": desired.chart.title}
+    record = {"name": collector.release, "namespace": collector.tenant, "chart": step.target.chart.title}
     recorded = {**collector.status, "release": {**record, "installing": True}}
     write_status(api, done.resource, recorded)
     resource = {**done.resource, "status": recorded}
@@ -140,11 +139,8 @@ def _label(api: KubernetesApi, done: Reconciled, revision: Revision) -> None:
 
 
 def _restore(api: KubernetesApi, done: Reconciled, step: Restore, _options: Options) -> Reconciled:
-    revision = done.release.deployed if done.release else None
-    if revision is None:
-        raise TypeError(step)
     collector = done.collector
-    drift.restore(api, revision.manifest, step.change, collector.release, collector.tenant)
+    drift.restore(api, step.revision.manifest, step.change, collector.release, collector.tenant)
     objects = done.objects
     unavailable = (*objects.unavailable, *drift.restarted(step.change))
     return replace(done, objects=replace(objects, unavailable=unavailable))

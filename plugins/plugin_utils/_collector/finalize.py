@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe 
     observe_release,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import Finalizer, Plan, Step, Uninstall
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import Plan, Step, Uninstall
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
@@ -28,6 +28,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
 
 _DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -28,26 +28,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import reconcile_and_report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import Submitted, from_spec
-
-
-@dataclass(frozen=True)
-class WriteResource:
-    """A write of the resource itself, before the reconciles."""
-
-    operation: str
-    name: str
-
-    @property
-    def title(self) -> str:
-        return f"{self.operation} {names.KIND} {self.name}"
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import written
 
 
 def _submitted(resource: Manifest, submitted: Submitted) -> Plan:
-    return Plan((WriteResource(submitted.operation, resource["metadata"]["name"]),)) if submitted.operation else Plan()
+    return Plan(written(submitted.operation, resource))
 
 
 def _deleted(resource: Manifest | None) -> Plan:
-    return Plan((WriteResource("delete", resource["metadata"]["name"]),)) if resource else Plan()
+    return Plan(written("delete", resource))
 
 
 def _details(status: Mapping[str, Any]) -> Mapping[str, Any]:

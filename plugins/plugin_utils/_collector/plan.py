@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
 
 
 class ObjectChange(NamedTuple):
@@ -42,17 +44,6 @@ class Objects:
 
 
 @dataclass(frozen=True)
-class Finalizer:
-    """Set or remove the finalizer."""
-
-    is_set: bool
-
-    @property
-    def title(self) -> str:
-        return f"{'set' if self.is_set else 'remove'} the finalizer"
-
-
-@dataclass(frozen=True)
 class RemovePending:
     """Remove the record of a revision whose run was interrupted: Helm refuses any other operation while it exists."""
 
@@ -68,13 +59,12 @@ class Deploy:
     """Install or upgrade the release, with all that follows from it."""
 
     operation: Literal["install", "upgrade"]
-    release: str
-    chart: str
+    target: Target
     objects: tuple[ObjectChange, ...] = ()
 
     @property
     def title(self) -> str:
-        return f"{self.operation} release {self.release} of chart {self.chart}"
+        return f"{self.operation} release {self.target.release} of chart {self.target.chart.title}"
 
 
 @dataclass(frozen=True)
@@ -91,9 +81,10 @@ class Mark:
 
 @dataclass(frozen=True)
 class Restore:
-    """Write an object of the release that was changed or deleted since."""
+    """Write an object of the release that was changed or deleted since its revision."""
 
     change: ObjectChange
+    revision: Revision
 
     @property
     def title(self) -> str:

@@ -29,7 +29,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import (
     Deploy,
-    Finalizer,
     Mark,
     Plan,
     RemovePending,
@@ -52,6 +51,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
     spec_errors,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report, reconcile_and_report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
 
 _NOT_PERMITTED = frozenset({reasons.REF_NOT_PERMITTED, reasons.CLUSTER_SCOPED_OBJECTS})
 
@@ -123,9 +123,8 @@ def _planned(
 
 def _to_keep(api: KubernetesApi, planned: Reconciled, deployed: Revision, options: Options) -> Reconciled:
     """Plan for a release that is deployed as specified: its objects, and its mark."""
-    collector, release = planned.collector, planned.release
-    if release is None:
-        raise TypeError(planned)
+    collector = planned.collector
+    is_marked = planned.release is not None and planned.release.owner == (collector.namespace, collector.name)
     objects = compare_objects(api, deployed.manifest, collector.release, collector.tenant)
     # A chart can have other objects with an API server than those that were rendered without one.
     refused = _scope_problems(api, collector, (*deployed.manifest, *deployed.hooks), options)
@@ -133,8 +132,8 @@ def _to_keep(api: KubernetesApi, planned: Reconciled, deployed: Revision, option
     restored = () if any(each.reason in _NOT_PERMITTED for each in refused) else objects.changes
     steps = (
         *_finalizer(collector),
-        *(() if release.owner == (collector.namespace, collector.name) else (Mark(deployed, collector.release),)),
-        *(Restore(change) for change in restored),
+        *(() if is_marked else (Mark(deployed, collector.release),)),
+        *(Restore(change, deployed) for change in restored),
     )
     plan = Plan(steps, (*refused, *objects.problems), objects.warnings)
     return replace(planned, plan=plan, objects=objects, failed_attempt={})
@@ -171,8 +170,7 @@ def _to_deploy(
     is_installed = planned.release is not None and planned.release.deployed is not None
     deploy = Deploy(
         "upgrade" if is_installed else "install",
-        collector.release,
-        desired.chart.title,
+        desired,
         decide.object_changes(rendered, planned.release),
     )
     steps: tuple[Step, ...] = (

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.custom_resource import CustomResource, mapping
 
 PLAIN, BASE64 = "Plain", "Base64"
 # The fields with a reference to the configuration, and the kind that each refers to.
@@ -37,37 +37,8 @@ class ChartAddress:
     version: str
 
 
-@dataclass(frozen=True)
-class Collector:
+class Collector(CustomResource):
     """One Collector; `uid` is None without a resource. A part of the spec with another type counts as not set."""
-
-    name: str
-    namespace: str
-    uid: str | None
-    generation: int | None
-    created: str
-    is_terminating: bool
-    finalizers: tuple[str, ...]
-    annotations: Mapping[str, str]
-    spec: Mapping[str, Any]
-    status: Mapping[str, Any]
-
-    @classmethod
-    def from_resource(cls, resource: Manifest) -> Collector:
-        """Return the Collector of a resource."""
-        metadata = resource["metadata"]
-        return cls(
-            name=metadata["name"],
-            namespace=metadata["namespace"],
-            uid=metadata.get("uid"),
-            generation=metadata.get("generation"),
-            created=str(metadata.get("creationTimestamp") or ""),
-            is_terminating=is_terminating(resource),
-            finalizers=tuple(metadata.get("finalizers") or ()),
-            annotations=metadata.get("annotations") or {},
-            spec=_mapping(resource.get("spec")),
-            status=_mapping(resource.get("status")),
-        )
 
     @property
     def title(self) -> str:
@@ -102,9 +73,9 @@ class Collector:
     @property
     def source(self) -> Source | None:
         """The reference to the configuration."""
-        specified = _mapping(self._collector.get("configFrom"))
+        specified = mapping(self._collector.get("configFrom"))
         for field, kind in SOURCES.items():
-            reference = _mapping(specified.get(field))
+            reference = mapping(specified.get(field))
             if reference:
                 path = f"spec.collector.configFrom.{field}"
                 return Source(kind, _text(reference.get("name")), _text(reference.get("key")), path)
@@ -113,7 +84,7 @@ class Collector:
     @property
     def sources(self) -> int:
         """The number of places that specify a configuration."""
-        specified = _mapping(self._collector.get("configFrom"))
+        specified = mapping(self._collector.get("configFrom"))
         return (self.config is not None) + sum(bool(specified.get(field)) for field in SOURCES)
 
     @property
@@ -130,7 +101,7 @@ class Collector:
 
     @property
     def values(self) -> Mapping[str, Any]:
-        return _mapping(self.spec.get("values"))
+        return mapping(self.spec.get("values"))
 
     @property
     def takes_over(self) -> bool:
@@ -148,26 +119,22 @@ class Collector:
     @property
     def recorded_release(self) -> tuple[str, str]:
         """Namespace and name of the release in the status: it was recorded before its installation."""
-        recorded = _mapping(self.status.get("release"))
+        recorded = mapping(self.status.get("release"))
         return _text(recorded.get("namespace")), _text(recorded.get("name"))
 
     @property
     def installed_chart(self) -> str:
         """The chart in the status, if its installation has begun, and our mark is not yet on the release."""
-        recorded = _mapping(self.status.get("release"))
+        recorded = mapping(self.status.get("release"))
         return _text(recorded.get("chart")) if recorded.get("installing") is True else ""
 
     @property
     def failed_attempt(self) -> Mapping[str, Any]:
-        return _mapping(self.status.get("failedAttempt"))
+        return mapping(self.status.get("failedAttempt"))
 
     @property
     def _collector(self) -> Mapping[str, Any]:
-        return _mapping(self.spec.get("collector"))
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+        return mapping(self.spec.get("collector"))
 
 
 def _text(value: Any) -> str:

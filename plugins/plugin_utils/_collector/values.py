@@ -6,11 +6,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.custom_resource import mapping
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.properties import properties
 
 PORT_PROPERTY = "druid.emitter.prometheus.port"
@@ -22,13 +22,13 @@ def values(collector: Collector, config: str | None, druid: Manifest | None) -> 
     if collector.chart is not None:
         return specified
     if collector.version:
-        specified["image"] = {**_mapping(specified.get("image")), "tag": collector.version}
+        specified["image"] = {**mapping(specified.get("image")), "tag": collector.version}
     if config is not None:
         specified["config"] = config
     if collector.cluster:
         specified["druid"] = {
             **({} if druid is None else _port(druid)),
-            **_mapping(specified.get("druid")),
+            **mapping(specified.get("druid")),
             "name": collector.cluster,
             "namespace": collector.namespace,
         }
@@ -37,10 +37,6 @@ def values(collector: Collector, config: str | None, druid: Manifest | None) -> 
 
 def _port(druid: Manifest) -> dict[str, int]:
     """Return the port of the Prometheus emitter, if the properties of all groups specify it."""
-    specified = _mapping(druid.get("spec")).get("common.runtime.properties")
+    specified = mapping(druid.get("spec")).get("common.runtime.properties")
     port = properties(specified).get(PORT_PROPERTY, "") if isinstance(specified, str) else ""
     return {"metricsPort": int(port)} if port.isascii() and port.isdecimal() else {}
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

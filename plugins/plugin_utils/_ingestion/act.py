@@ -42,7 +42,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe 
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
-    Finalizer,
     Reset,
     SaveLastApplied,
     Step,
@@ -55,6 +54,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.finaliz
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
 
 
 def act(api: KubernetesApi, client: DruidClient | None, planned: Reconciled) -> Reconciled:

@@ -27,7 +27,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs i
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, with_task
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
-    Finalizer,
     Plan,
     Reset,
     SaveLastApplied,
@@ -39,6 +38,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import described_supervisors
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pause_finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 

@@ -16,7 +16,6 @@ from enum import Enum, auto
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, is_elsewhere
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
-    Finalizer,
     Plan,
     SaveLastApplied,
     Step,
@@ -27,6 +26,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervis
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import Need
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
 
 _DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
 _REMEDY = "This is retried. To delete the resource without terminating what it specifies, set deletionPolicy Retain."

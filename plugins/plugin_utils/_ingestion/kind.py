@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
@@ -23,28 +22,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.delete i
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind, Output
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import Submitted
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import written
 
 _FIELDS = ("taskId", "state", "detailedState", "suspended", "lag")
 
 
-@dataclass(frozen=True)
-class WriteResource:
-    """A write of the resource itself, before the reconciles."""
-
-    operation: str
-    name: str
-
-    @property
-    def title(self) -> str:
-        return f"{self.operation} {names.KIND} {self.name}"
-
-
 def _submitted(resource: Manifest, submitted: Submitted) -> Plan[Any]:
-    return Plan((WriteResource(submitted.operation, resource["metadata"]["name"]),)) if submitted.operation else Plan()
+    return Plan(written(submitted.operation, resource))
 
 
 def _deleted(resource: Manifest | None) -> Any:
-    return Plan((WriteResource("delete", resource["metadata"]["name"]),)) if resource else Plan()
+    return Plan(written("delete", resource))
 
 
 def lines(plan: Plan[Any]) -> list[str]:

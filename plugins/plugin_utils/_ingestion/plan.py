@@ -13,6 +13,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.task import J
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
 
 
 @dataclass(frozen=True)
@@ -65,17 +66,6 @@ class SaveLastApplied:
     def title(self) -> str:
         verb = "remove" if self.record is None else "create" if self.is_new else "update"
         return f"{verb} ConfigMap with the applied spec"
-
-
-@dataclass(frozen=True)
-class Finalizer:
-    """Set or remove the finalizer."""
-
-    is_set: bool
-
-    @property
-    def title(self) -> str:
-        return "set the finalizer" if self.is_set else "remove the finalizer"
 
 
 Step = DruidChange | Reset | Submit | Terminate | SaveLastApplied | Finalizer

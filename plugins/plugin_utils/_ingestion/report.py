@@ -26,7 +26,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
-    Finalizer,
     Plan,
     Reset,
     SaveLastApplied,
@@ -43,6 +42,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report i
     Reporting,
     StatusChange,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
 
 
 def _completed(done: Reconciled, _check_mode: bool) -> Completed[Plan]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.address impor
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import TOO_DEEP, is_too_deep, without
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.custom_resource import CustomResource, mapping
 
 AUTOCOMPACT = "autocompact"
 # The type in the resource, and the type of the spec in Druid's API.
@@ -31,40 +30,11 @@ NATIVE_BATCH, SQL = "native-batch", "sql"
 TYPES = (*SUPERVISORS, NATIVE_BATCH, SQL)
 
 
-@dataclass(frozen=True)
-class Ingestion:
+class Ingestion(CustomResource):
     """One DruidIngestion; `uid` is None without a resource. Its spec has the CRD's shape.
 
     It may have been stored under an older schema: a part that is not a mapping counts as not set.
     """
-
-    name: str
-    namespace: str
-    uid: str | None
-    generation: int | None
-    created: str
-    is_terminating: bool
-    finalizers: tuple[str, ...]
-    annotations: Mapping[str, str]
-    spec: Mapping[str, Any]
-    status: Mapping[str, Any]
-
-    @classmethod
-    def from_resource(cls, resource: dict[str, Any]) -> Ingestion:
-        """Return the ingestion of a resource."""
-        metadata = resource["metadata"]
-        return cls(
-            name=metadata["name"],
-            namespace=metadata["namespace"],
-            uid=metadata.get("uid"),
-            generation=metadata.get("generation"),
-            created=str(metadata.get("creationTimestamp") or ""),
-            is_terminating=is_terminating(resource),
-            finalizers=tuple(metadata.get("finalizers") or ()),
-            annotations=metadata.get("annotations") or {},
-            spec=_mapping(resource.get("spec")),
-            status=_mapping(resource.get("status")),
-        )
 
     @property
     def type(self) -> str:
@@ -144,15 +114,15 @@ class Ingestion:
 
     @property
     def endpoint(self) -> Mapping[str, Any]:
-        return _mapping(self.spec.get("endpoint"))
+        return mapping(self.spec.get("endpoint"))
 
     @property
     def auth(self) -> Mapping[str, Any]:
-        return _mapping(self.spec.get("auth"))
+        return mapping(self.spec.get("auth"))
 
     @property
     def _ingestion(self) -> Mapping[str, Any]:
-        return _mapping(self.spec.get("ingestion"))
+        return mapping(self.spec.get("ingestion"))
 
     @property
     def specified(self) -> dict[str, Any]:
@@ -174,10 +144,6 @@ def canonical_url(url: Any) -> Any:
     except InvalidInput:
         # an invalid address cannot be equal to a valid one
         return url
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def was_suspended(specified: Mapping[str, Any]) -> bool:

@@ -212,7 +212,10 @@ PURE = (
     ),
     *(
         f"plugins/plugin_utils/_reconcile/{name}.py"
-        for name in ("conditions", "cross_namespace", "finding", "gather", "plan", "reasons", "result")
+        for name in (
+            *("conditions", "cross_namespace", "custom_resource", "finding", "gather", "plan", "reasons"),
+            *("resource_steps", "result"),
+        )
     ),
     *(
         f"plugins/plugin_utils/_druid_api/{name}.py"

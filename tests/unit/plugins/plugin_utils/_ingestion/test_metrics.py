@@ -10,7 +10,6 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.metrics import TELEMETRY
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
-    Finalizer,
     Plan,
     SaveLastApplied,
     Terminate,
@@ -20,6 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
 
 FAILED = Finding(reasons.APPLY_FAILED, "No.")
 
