@@ -22,9 +22,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.his
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since, timestamp
 
-# Two readings: a Coordinator that has just become the leader reports servers as empty until it has read them.
+# Two readings, if each segment is available.
 EMPTY_SECONDS = 10
-# Where that is in doubt: no Historical of the tier has segments, or Druid does not know a pod that may be restarting.
+# Otherwise the pod may have segments: a Coordinator reports a server as empty until it has read it, after a failover or
+# an error, and a pod that Druid does not know may be restarting.
 UNSURE_SECONDS = 120
 
 
@@ -248,7 +249,7 @@ def _entry(pod: LeavingPod, group: ShrinkingGroup, found: Situation, has_room: b
     entry = replace(entry, bytes=pod.server.used)
     if last is not None:
         is_listed = name in found.listed
-        is_empty = is_listed and pod.server.is_empty and not _has_just_started(pod.server.tier, found)
+        is_empty = is_listed and pod.server.is_empty and found.is_complete
         # A name that others have removed is ours when we add it again.
         of_others = entry.listed_by_others and is_listed
         return replace(entry, empty_since=_since([last], is_empty, found.now), listed_by_others=of_others)
@@ -256,15 +257,6 @@ def _entry(pod: LeavingPod, group: ShrinkingGroup, found: Situation, has_room: b
     if not has_room or not found.is_complete or is_over or has_no_destination(group, found):
         return entry
     return replace(entry, server=name, listed_by_others=name in found.listed)
-
-
-def _has_just_started(tier: str, found: Situation) -> bool:
-    """True if the Coordinator does not know the segments of the tier yet, which are not lost."""
-    return not found.is_complete or (not _has_segments(tier, found) and bool(found.unavailable))
-
-
-def _has_segments(tier: str, found: Situation) -> bool:
-    return any(each.used for each in found.remaining_in(tier))
 
 
 def _since(earlier: Iterable[Entry], holds: bool, now: datetime) -> str | None:
@@ -313,7 +305,7 @@ def _staying(group: ShrinkingGroup, entries: Iterable[Entry], found: Situation) 
 def _may_stop(pod: LeavingPod, entry: Entry, group: ShrinkingGroup, found: Situation) -> bool:
     if group.shrinks and seconds_since(entry.started_at, found.now) >= group.timeout:
         return True
-    is_sure = pod.server is not None and (_has_segments(pod.server.tier, found) or found.unavailable == 0)
+    is_sure = pod.server is not None and found.unavailable == 0
     needed = EMPTY_SECONDS if is_sure else UNSURE_SECONDS
     return entry.empty_since is not None and seconds_since(entry.empty_since, found.now) >= needed
 

@@ -114,11 +114,6 @@ _LAST = frozenset({"h-2:8083"})
             {"druid": InDruid(tuple(EMPTY_LAST.values()), _LAST, unknown=("h-1",))},
             id="Druid does not know all other pods yet",
         ),
-        pytest.param(
-            NO_SEGMENTS,
-            {"druid": InDruid(tuple(NO_SEGMENTS.values()), _LAST, unavailable=3)},
-            id="Druid does not know any segments yet",
-        ),
     ],
 )
 def test_a_reading_that_is_in_doubt_does_not_count(servers: dict[int, HistoricalServer], more: dict[str, Any]) -> None:
@@ -128,12 +123,17 @@ def test_a_reading_that_is_in_doubt_does_not_count(servers: dict[int, Historical
     assert [each.empty_since for each in decided.record] == [None]
 
 
+@pytest.mark.parametrize("servers", [EMPTY_LAST, NO_SEGMENTS], ids=["the others have segments", "the tier has none"])
 @pytest.mark.parametrize(
-    ("unavailable", "since", "expected"), [(0, 10, 2), (0, 9, 3), (None, 120, 2), (None, 119, 3), (1, 120, 3)]
+    ("unavailable", "since", "expected"),
+    [(0, 10, 2), (0, 9, 3), (None, 120, 2), (None, 119, 3), (3, 120, 2), (3, 119, 3)],
 )
-def test_a_tier_without_segments_is_empty(unavailable: int | None, since: int, expected: int) -> None:
-    druid = InDruid(tuple(NO_SEGMENTS.values()), _LAST, unavailable=unavailable)
-    found = situation(NO_SEGMENTS, (entry(2, empty_since=ago(since)),), 2, druid=druid)
+def test_segments_that_are_not_available_may_be_on_a_server_that_seems_empty(
+    servers: dict[int, HistoricalServer], unavailable: int | None, since: int, expected: int
+) -> None:
+    """A Coordinator that has not read a server yet reports it as empty, and its segments as not available."""
+    druid = InDruid(tuple(servers.values()), _LAST, unavailable=unavailable)
+    found = situation(servers, (entry(2, empty_since=ago(since)),), 2, druid=druid)
     assert decommission(found).replicas == {"historicals": expected}
 
 
