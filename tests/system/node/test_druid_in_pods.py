@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.tests.system.support import real_cluster
+from ansible_collections.druidops.druid.tests.system.support import druid_in_pods, real_cluster
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.continuous_queries import Answers, querying
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
-from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible
+from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible
 from testbed.api import Api, ApiError
 from testbed.control_plane import ControlPlane
 from testbed.pytest_plugin import new_namespace
@@ -89,10 +89,8 @@ def running(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactor
     """A Druid whose pods are ready."""
     with new_namespace(control_plane) as namespace:
         live = NamespaceClient(control_plane, namespace)
-        for manifest in real_cluster.services():
-            live.create(manifest)
-        ansible = Ansible(CORES["2.19"], control_plane, namespace, tmp_path_factory.mktemp("playbooks"))
-        created = ansible.cluster(resource=real_cluster.resource(), wait=True, wait_sleep=1, wait_timeout=600)
+        directory = tmp_path_factory.mktemp("playbooks")
+        ansible, created = druid_in_pods.created(live, directory, real_cluster.resource())
         assert "5/5 pods ready" in created.output
         yield Running(ansible, live)
         ansible.cluster(real_cluster.NAME, state="absent", wait=True, wait_sleep=1)

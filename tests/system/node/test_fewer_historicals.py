@@ -13,12 +13,12 @@ from functools import partial
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.tests.system.support import real_cluster
+from ansible_collections.druidops.druid.tests.system.support import druid_in_pods, real_cluster
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.continuous_queries import querying
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
-from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible, Run
+from ansible_collections.druidops.druid.tests.system.support.playbook import Run
 from testbed.api import Api, ApiError
 from testbed.control_plane import ControlPlane
 from testbed.pytest_plugin import new_namespace
@@ -112,10 +112,7 @@ def test_moves_the_segments_before_the_pod_stops(
 ) -> None:
     with new_namespace(control_plane) as namespace:
         live = NamespaceClient(control_plane, namespace)
-        for manifest in real_cluster.services():
-            live.create(manifest)
-        ansible = Ansible(CORES["2.19"], control_plane, namespace, tmp_path_factory.mktemp("playbooks"))
-        ansible.cluster(resource=resource(), wait=True, wait_sleep=1, wait_timeout=600)
+        ansible, _created = druid_in_pods.created(live, tmp_path_factory.mktemp("playbooks"), resource())
         address = router(live)
         druid = Api(address)
         ingest(druid)

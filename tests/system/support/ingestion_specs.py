@@ -6,21 +6,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import Ingesting
 from ansible_collections.druidops.druid.tests.system.support.numbered_rows import NUMBER, SHORT_TIMEOUT
+from testbed.druid.kafka import Kafka
 
 
-def kafka_spec(ingestion: Ingesting, **io: Any) -> dict[str, Any]:
+class Topic(Protocol):
+    """A topic of a Kafka, and the datasource of the same name."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kafka(self) -> Kafka: ...
+
+
+def kafka_spec(topic: Topic, **io: Any) -> dict[str, Any]:
     """Return the specification of a supervisor of the topic that has the name."""
     return {
         "spec": {
-            "dataSchema": _schema(ingestion.name, NUMBER),
+            "dataSchema": _schema(topic.name, NUMBER),
             "ioConfig": {
-                "topic": ingestion.name,
+                "topic": topic.name,
                 "inputFormat": {"type": "json"},
-                "consumerProperties": {"bootstrap.servers": ingestion.kafka.address, **SHORT_TIMEOUT},
+                "consumerProperties": {"bootstrap.servers": topic.kafka.address, **SHORT_TIMEOUT},
                 "useEarliestOffset": True,
                 "taskDuration": "PT1M",
                 "startDelay": "PT0S",

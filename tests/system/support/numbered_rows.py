@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
-from testbed.druid.druid import Druid
+from testbed.druid.kafka import Kafka
 
 # The dimension that rows are known by. COUNT(DISTINCT) would only estimate.
 NUMBER: dict[str, Any] = {"type": "long", "name": "number"}
@@ -16,10 +16,19 @@ NUMBER: dict[str, Any] = {"type": "long", "name": "number"}
 SHORT_TIMEOUT = {"default.api.timeout.ms": 2000, "request.timeout.ms": 1000}
 
 
+class Queried(Protocol):
+    """A Druid, wherever it runs, and the Kafka that it reads."""
+
+    @property
+    def kafka(self) -> Kafka | None: ...
+
+    def query(self, sql: str) -> list[dict[str, Any]]: ...
+
+
 class Rows:
     """The rows of a topic, and what has become of them in the datasource of the same name."""
 
-    def __init__(self, druid: Druid, name: str) -> None:
+    def __init__(self, druid: Queried, name: str) -> None:
         assert druid.kafka is not None
         self.druid, self.kafka, self.name = druid, druid.kafka, name
         self.produced = 0
@@ -41,7 +50,7 @@ class Rows:
         return self.numbers == sorted([*range(self.produced)] * times)
 
 
-def column(druid: Druid, datasource: str, name: str) -> list[Any]:
+def column(druid: Queried, datasource: str, name: str) -> list[Any]:
     """Return what the rows of a datasource have in a column; there are none while it is unknown."""
     # the Broker lists a datasource some time before SQL knows it as a table
     if not druid.query(f"SELECT TABLE_NAME FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_NAME = '{datasource}'"):
