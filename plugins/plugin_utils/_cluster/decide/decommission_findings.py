@@ -36,6 +36,8 @@ _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 def decommission_findings(decided: Decommission, inputs: Inputs) -> tuple[Finding, ...]:
     """Return what is under way or wrong. It blocks nothing else of the group."""
+    if inputs.cluster.stopped:
+        return ()
     return (*_unanswered(decided, inputs), *_of_groups(decided, inputs), *_of_names(decided))
 
 

@@ -53,8 +53,11 @@ _NEEDED = (SERVERS, LOAD_QUEUES, COORDINATOR_CONFIG)
 
 
 def questions(inputs: Inputs) -> AskDruid | None:
-    """Return the need for Druid's answers, if a group of Historicals shrinks, or a name is in the record."""
-    if not (any(entry.server for entry in record_of(inputs)) or any(shrinking(inputs))):
+    """Return the need for Druid's answers, if a group of Historicals shrinks, or a name is in the record.
+
+    A Druid that is stopped cannot answer: the names are removed from its list when it runs again.
+    """
+    if inputs.cluster.stopped or not (any(entry.server for entry in record_of(inputs)) or any(shrinking(inputs))):
         return None
     return inputs.missing_answers(*_NEEDED, LOAD_STATUS)
 
@@ -62,8 +65,8 @@ def questions(inputs: Inputs) -> AskDruid | None:
 def decommission_of(inputs: Inputs) -> Decommission:
     """Return the decision about the Historicals; the answers of Druid are in the inputs, if they are needed."""
     record = record_of(inputs)
-    if not record and not any(shrinking(inputs)):
-        return Decommission()
+    if inputs.cluster.stopped or (not record and not any(shrinking(inputs))):
+        return Decommission(record=record)
     return decommission(situation(inputs))
 
 

@@ -255,6 +255,15 @@ def test_a_pod_that_druid_does_not_know_yet_is_reported() -> None:
     assert replicas(plan) == []
 
 
+def test_a_stopped_cluster_keeps_the_record_and_does_not_ask_druid() -> None:
+    found = inputs(cluster(stopped=True), answers=None, status=recorded())
+    plan = with_decommission(Plan(), found)
+    assert isinstance(plan, Plan)
+    assert (plan.steps, plan.findings) == ((), ())
+    assert plan.decommission is not None
+    assert [entry.document for entry in plan.decommission.record] == recorded()["historicalDecommission"]
+
+
 def test_a_blocked_cluster_changes_nothing_in_druid() -> None:
     found = inputs(cluster(2), answers=in_druid(50, ["10.0.0.1:8083"]), status=recorded())
     plan = with_decommission(Plan(findings=(Finding(reasons.APPLY_FAILED, "It was modified."),)), found)
