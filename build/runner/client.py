@@ -59,6 +59,8 @@ def _run(directory: str, arguments: Sequence[str]) -> str:
     if answer.startswith(message.REFUSED):
         sys.stderr.write(f"ansible-runner:{answer.removeprefix(message.REFUSED).decode()}. Nothing was run\n")
         sys.exit(FAILED)
+    if connection is not None:
+        _wait_for_end(connection)
     return answer.removeprefix(message.ORDINARY).decode(errors="replace").strip()
 
 
@@ -76,6 +78,16 @@ def _answered(directory: str, arguments: Sequence[str]) -> tuple[_socket.socket 
             return connection, answer
     _pause(directory)
     return None, b"it ended"
+
+
+def _wait_for_end(connection: _socket.socket) -> None:
+    """Wait for the process that has answered: the resident process kills, and does not count, one without a client."""
+    try:
+        while connection.recv(1 << 10):
+            pass
+    except OSError:
+        # the ordinary run does not depend on it
+        return
 
 
 def _connected(directory: str) -> _socket.socket | None:

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -49,8 +50,8 @@ def run(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
 
 @contextmanager
-def resident(directory: Path, answers: Sequence[Sequence[bytes]]) -> Iterator[None]:
-    """A process that answers each connection: the first answer to the request, the second one to GO."""
+def resident(directory: Path, answers: Sequence[Sequence[bytes]], end: Callable[[], bytes] = bytes) -> Iterator[None]:
+    """A process that answers each connection: the first answer to the request, the second one to GO, and its end."""
     directory.mkdir(mode=0o700)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(directory / client.SOCKET))
@@ -63,6 +64,8 @@ def resident(directory: Path, answers: Sequence[Sequence[bytes]]) -> Iterator[No
                     for each in answer:
                         connection.recv(1 << 16)
                         connection.sendall(each)
+                    if last := end():
+                        connection.sendall(last)
 
         thread = Thread(target=serve, daemon=True)
         thread.start()
@@ -103,6 +106,22 @@ def test_run_is_that_of_the_answers(
     with resident(tmp_path / "warm", answers):
         done = run()
     assert (done.returncode, "ordinary" in done.stdout) == (status, is_ordinary), done
+
+
+def test_ordinary_run_begins_when_the_process_that_has_answered_has_ended(
+    run: Callable[[], subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    """Otherwise the resident process would find its client gone, kill it, and not know why it ended."""
+    ended = tmp_path / "ended"
+    (tmp_path / "real" / "ansible-runner").write_text(f"#!/bin/sh\ntest -e {ended} && echo ordinary\n")
+
+    def end() -> bytes:
+        time.sleep(0.5)
+        ended.touch()
+        return ENDED
+
+    with resident(tmp_path / "warm", [[UNKNOWN]], end):
+        assert run().stdout == "ordinary\n"
 
 
 def test_reason_is_one_line(run: Callable[[], subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
