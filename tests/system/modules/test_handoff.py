@@ -17,6 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
     VERSION,
     as_worker,
     payloads,
+    statuses,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import ask, send
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import WORKERS
@@ -76,6 +77,7 @@ def reads(druid: Druid) -> tuple[TaskGroup, ...]:
         assert not isinstance(workers, Unavailable), workers
         assert found.answer(VERSION) == (33,)
         found = found.with_answers(ask(asking, payloads(found, workers[0])))
+        found = found.with_answers(ask(asking, statuses(found, workers[0])))
     return as_worker(workers[0], found, is_read=True).reading
 
 
