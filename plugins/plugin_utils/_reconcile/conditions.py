@@ -92,6 +92,11 @@ def seconds_since(text: str, now: datetime) -> float:
     return max(0, (now - _moment(text, now)).total_seconds())
 
 
+def is_after(text: str, now: datetime) -> bool:
+    """True for a time in the future; False if it is not a valid timestamp."""
+    return _moment(text, now) > now
+
+
 def _moment(text: str, now: datetime) -> datetime:
     """Return the transition time of a condition; now, if it is not a valid timestamp."""
     try:

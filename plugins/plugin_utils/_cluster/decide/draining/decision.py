@@ -118,7 +118,7 @@ def _next(group: WorkerGroup, outdated: Sequence[WorkerPod]) -> list[WorkerPod]:
 
 
 def _as_released(record: Record | None, now: datetime) -> Record | None:
-    return replace(record, released=timestamp(now)) if record else None
+    return replace(record, released=timestamp(now), idle="") if record else None
 
 
 def _is_awaiting_turn(group: WorkerGroup, record: Record) -> bool:

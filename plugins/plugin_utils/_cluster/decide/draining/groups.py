@@ -13,6 +13,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import nam
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import (
     Record,
     from_annotation,
+    without_future,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import (
     is_drained,
@@ -131,8 +132,11 @@ def _is_marked(live: Manifest) -> bool:
 
 def _records(inputs: Inputs, group: Group, live: Manifest) -> tuple[Record, ...]:
     if _is_marked(live):
-        return from_annotation(live["metadata"]["annotations"][names.DRAIN_ANNOTATION])
-    return records_of_status(inputs.resource.get("status") or {}, group.unique_name, inputs.live.pods_of(group))
+        found = from_annotation(live["metadata"]["annotations"][names.DRAIN_ANNOTATION])
+    else:
+        status = inputs.resource.get("status") or {}
+        found = records_of_status(status, group.unique_name, inputs.live.pods_of(group))
+    return tuple(without_future(record, inputs.now) for record in found)
 
 
 def _worker_group(

@@ -11,15 +11,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_after, timestamp
 
 
 @dataclass(frozen=True)
 class Record:
     """A pod whose worker is drained: its name, uid, since when, and when it was released, so that it may be replaced.
 
-    `handed_off`: when the handoff of its task groups was requested. `is_ours`: it was enabled before, and is disabled
+    `handed_off`: when the handoff of its task groups was requested. `idle`: since when it was disabled and without a
+    task in every reading. `is_ours`: it was enabled before, and is disabled
     by us. Otherwise it is not known to be so, or others have disabled it: then it stays disabled if its pod stays.
     """
 
@@ -28,10 +32,12 @@ class Record:
     since: str
     released: str = ""
     handed_off: str = ""
+    idle: str = ""
     is_ours: bool = False
 
 
-_NAMES = {"pod": "pod", "uid": "uid", "since": "since", "released": "released", "handed_off": "handedOff"}
+_TIMES = {"since": "since", "released": "released", "handed_off": "handedOff", "idle": "idle"}
+_NAMES = {"pod": "pod", "uid": "uid", **_TIMES}
 _OURS = "disabledByUs"
 
 
@@ -49,6 +55,12 @@ def from_annotation(text: str | None) -> tuple[Record, ...]:
     entries = (_record(each) for each in (found if isinstance(found, list) else ()))
     by_pod = {each.pod: each for each in entries if each is not None}
     return tuple(by_pod.values())
+
+
+def without_future(record: Record, now: datetime) -> Record:
+    """Return the record with no time later than now: the clock of another writer must not prolong a limit."""
+    future: dict[str, Any] = {name: timestamp(now) for name in _TIMES if is_after(getattr(record, name), now)}
+    return replace(record, **future) if future else record
 
 
 def _document(record: Record) -> dict[str, Any]:

@@ -24,6 +24,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 
 # A supervisor acts on a handoff in its next run, within 30 s by default.
 HANDOFF_SECONDS = 60
+# The Overlord may have assigned a task before it disabled the worker, which does not show the task yet.
+IDLE_SECONDS = 10
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,7 @@ def enabled_again(group: WorkerGroup, record: Record) -> Draining:
     if pod.worker.is_enabled:
         return Draining(None)
     request = Request("enable", pod.worker.host, pod.name)
+    record = replace(record, idle="")
     return Draining(record, requests=(request,), awaited=f"the worker of pod {pod.name} is being enabled again")
 
 
@@ -85,11 +88,20 @@ def _drained(group: WorkerGroup, pod: WorkerPod, record: Record, now: datetime) 
         return Draining(record, awaited=f"no worker of pod {pod.name} is registered")
     if pod.worker.is_enabled:
         request = Request("disable", pod.worker.host, pod.name)
-        ours = replace(record, is_ours=True)
+        ours = replace(record, is_ours=True, idle="")
         return Draining(ours, requests=(request,), awaited=f"the worker of pod {pod.name} is being disabled")
     if not pod.worker.tasks:
-        return Draining(record, is_done=True)
-    return _waiting(pod, pod.worker, record, now)
+        return _idle(pod, record, now)
+    return _waiting(pod, pod.worker, replace(record, idle=""), now)
+
+
+def _idle(pod: WorkerPod, record: Record, now: datetime) -> Draining:
+    """Return that the worker is done if it has been so in two readings: the first one may not show a new task yet."""
+    idle = record.idle or timestamp(now)
+    if seconds_since(idle, now) >= IDLE_SECONDS:
+        return Draining(replace(record, idle=idle), is_done=True)
+    text = f"the worker of pod {pod.name} was without a task in one reading, and has to be so in another one"
+    return Draining(replace(record, idle=idle), awaited=text)
 
 
 def _has_no_process(group: WorkerGroup, pod: WorkerPod) -> bool:

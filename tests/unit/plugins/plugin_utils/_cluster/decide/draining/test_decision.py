@@ -50,6 +50,10 @@ def record(index: int, since: float = 60, **more: Any) -> Record:
 THEIRS = record(2, is_ours=False)
 
 
+def idle(index: int, seconds: float = 10) -> Record:
+    return record(index, idle=ago(seconds))
+
+
 def released(index: int, seconds: float = 10, **more: Any) -> Record:
     return record(index, released=ago(seconds), **more)
 
@@ -77,7 +81,11 @@ TABLE: list[tuple[str, WorkerGroup, tuple[int, int, list[str], list[str]]]] = [
     ("the last one is disabled", group(*OLD, partition=3), (3, 3, ["mm-2"], ["disable mm-2:8091"])),
     ("the partition is raised first", group(*OLD), (3, 3, ["mm-2"], ["disable mm-2:8091"])),
     ("its tasks are awaited", group(*OLD[:2], pod(2, BUSY_OFF), records=(record(2),)), (3, 3, ["mm-2"], [])),
-    ("without tasks, it is released", group(*OLD[:2], pod(2, OFF), records=(record(2),)), (2, 3, ["-mm-2"], [])),
+    ("one reading without tasks may be too early", group(*OLD[:2], pod(2, OFF), partition=3, records=(record(2),)),
+     (3, 3, ["mm-2"], [])),
+    ("so may the next one", group(*OLD[:2], pod(2, OFF), partition=3, records=(idle(2, 9),)), (3, 3, ["mm-2"], [])),
+    ("without tasks, it is released", group(*OLD[:2], pod(2, OFF), records=(idle(2),)), (2, 3, ["-mm-2"], [])),
+    ("a task appeared in between", group(*OLD[:2], pod(2, BUSY_OFF), records=(idle(2),)), (3, 3, ["mm-2"], [])),
     ("its pod is gone", group(*OLD[:2], partition=2, records=(released(2),)), (2, 3, ["-mm-2"], [])),
     ("the new one is not ready", group(*OLD[:2], new(2, None, is_ready=False), records=(released(2),)),
      (2, 3, ["-mm-2"], [])),
@@ -86,7 +94,7 @@ TABLE: list[tuple[str, WorkerGroup, tuple[int, int, list[str], list[str]]]] = [
      (2, 3, ["-mm-2"], ["enable mm-2:8091"])),
     ("the next one follows", group(*OLD[:2], new(2), partition=2, records=(released(2),)),
      (2, 3, ["mm-1"], ["disable mm-1:8091"])),
-    ("the last of them", group(pod(0, OFF), new(1), new(2), partition=1, records=(record(0),)), (0, 3, ["-mm-0"], [])),
+    ("the last of them", group(pod(0, OFF), new(1), new(2), partition=1, records=(idle(0),)), (0, 3, ["-mm-0"], [])),
     ("all of them are new", group(new(0), new(1), new(2), partition=0, records=(released(0),)), (0, 3, [], [])),
     ("a partition of the user", group(*OLD[:2], new(2), partition=2, requested=2), (2, 3, [], [])),
     ("above a partition of the user", group(*OLD, partition=3, requested=2), (3, 3, ["mm-2"], ["disable mm-2:8091"])),
@@ -95,7 +103,7 @@ TABLE: list[tuple[str, WorkerGroup, tuple[int, int, list[str], list[str]]]] = [
     ("the worker of a ready pod is awaited", group(*OLD[:2], pod(2, None)), (3, 3, ["mm-2"], [])),
     ("the controller waits for a pod", group(pod(0), pod(1), new(2, is_ready=False)), (2, 3, [], [])),
     ("an unready pod blocks an ordered update",
-     group(pod(0), pod(1, None, is_ready=False), pod(2, OFF), is_ordered=True, records=(record(2),)),
+     group(pod(0), pod(1, None, is_ready=False), pod(2, OFF), is_ordered=True, records=(idle(2),)),
      (1, 3, ["-mm-2", "-mm-1"], [])),
     ("the time is over", group(*OLD[:2], pod(2, BUSY_OFF), records=(record(2, 3600),)), (2, 3, ["-mm-2"], [])),
     ("Druid is unreachable", group(*OLD, unreachable="no"), (3, 3, ["mm-2"], [])),
@@ -142,7 +150,7 @@ TABLE: list[tuple[str, WorkerGroup, tuple[int, int, list[str], list[str]]]] = [
      group(new(0), pod(1, BUSY_OFF, old=False), pod(2, OFF, old=False), desired=1, records=(record(2), record(1))),
      (0, 3, ["mm-2", "mm-1"], [])),
     ("none has tasks",
-     group(new(0), pod(1, OFF, old=False), pod(2, OFF, old=False), desired=1, records=(record(2), record(1))),
+     group(new(0), pod(1, OFF, old=False), pod(2, OFF, old=False), desired=1, records=(idle(2), idle(1))),
      (0, 1, ["-mm-2", "-mm-1"], [])),
     ("they are terminating",
      group(new(0), pod(1, OFF, old=False, is_terminating=True),
@@ -153,7 +161,7 @@ TABLE: list[tuple[str, WorkerGroup, tuple[int, int, list[str], list[str]]]] = [
      (0, 3, ["mm-2", "mm-1"], ["enable mm-2:8091", "enable mm-1:8091"])),
     ("they do not run", group(new(0), desired=1), (0, 1, [], [])),
     ("outdated ones stay until they go", group(*OLD, desired=2), (3, 3, ["mm-2"], ["disable mm-2:8091"])),
-    ("then the others are replaced", group(*OLD[:2], pod(2, OFF), desired=2, records=(record(2),)),
+    ("then the others are replaced", group(*OLD[:2], pod(2, OFF), desired=2, records=(idle(2),)),
      (2, 2, ["-mm-2"], [])),
     ("a new pod that was just replaced", group(new(0), new(1), new(2), desired=2, records=(released(2),)),
      (0, 3, ["mm-2"], ["disable mm-2:8091"])),
@@ -176,6 +184,14 @@ def test_a_worker_that_was_started_again_is_ours() -> None:
     restarted = replace(pod(2, BUSY), uid="other")
     found = decided(group(*OLD[:2], restarted, records=(THEIRS,)))
     assert [(each.uid, each.is_ours) for each in found.records] == [("other", True)]
+
+
+def test_the_first_reading_without_a_task_is_recorded_until_a_task_appears() -> None:
+    first = decided(group(*OLD[:2], pod(2, OFF), records=(record(2),)))
+    assert [each.idle for each in first.records] == [ago(0)]
+    for worker in (BUSY_OFF, IDLE):
+        found = decided(group(*OLD[:2], pod(2, worker), records=first.records))
+        assert [each.idle for each in found.records] == [""]
 
 
 def test_a_worker_that_is_released_with_tasks_is_a_warning() -> None:

@@ -241,7 +241,7 @@ def test_nothing_is_handed_off_in_an_old_druid() -> None:
 
 def test_the_pod_goes_when_its_tasks_have_ended() -> None:
     which = rolling.cluster(**STRATEGY)
-    observed = live(which, [recorded(1)], partition=2, **PENDING)
+    observed = live(which, [recorded(1, idle="2025-12-31T23:59:50Z")], partition=2, **PENDING)
     plan = planned(inputs(which, observed, now=NOW), druid(worker(0), worker(1, is_enabled=False)))
     (write,) = of_workers(plan)
     assert write.manifest["spec"]["updateStrategy"]["rollingUpdate"] == {"partition": 1}
