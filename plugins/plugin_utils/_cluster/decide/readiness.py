@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,8 @@ FAILING = frozenset(
         "RunContainerError",
     }
 )
+# The label of the pods of a Deployment that have the same template.
+_TEMPLATE_LABEL = "pod-template-hash"
 # The end of a termination message, which can be a whole log.
 MAX_MESSAGE_CHARACTERS = 200
 
@@ -42,7 +44,8 @@ MAX_MESSAGE_CHARACTERS = 200
 class GroupState:
     """One group: desired and ready pods, whether all run the current template, and problems of its pods.
 
-    `unschedulable` are pods that fit on no node now; `failures` are problems that need a change by the user.
+    `unschedulable` are pods that fit on no node now; `failures` are problems that need a change by the user. `evicted` are
+    pods that the kubelet has stopped for good, and that their controller has not removed.
     `is_available`: the pods have been ready for the time that `minReadySeconds` specifies. `is_updated`: no pod has an
     old revision. `unready`: the first pod that is not ready, and since when. `is_observed`: the controller has observed
     the current spec. `has_ready_pods`: also such that a recreated workload has yet to adopt.
@@ -59,11 +62,12 @@ class GroupState:
     unready: str = ""
     is_observed: bool = True
     has_ready_pods: bool = False
+    evicted: tuple[str, ...] = ()
 
     @property
     def cause(self) -> str | None:
         """Why the first pod of the group is not ready, if Kubernetes reports it."""
-        return next(iter((*self.failures, *self.unschedulable)), None)
+        return next(iter((*self.failures, *self.unschedulable, *self.evicted)), None)
 
     @property
     def is_ready(self) -> bool:
@@ -126,9 +130,10 @@ def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as
         unschedulable,
         is_available,
         is_updated,
-        next(map(_unready, filter(_is_unready, own)), ""),
+        next(map(_unready, filter(_is_unready, sorted(own, key=_is_evicted))), ""),
         is_observed,
         not all(map(_is_unready, own)),
+        tuple(_evicted(own)),
     )
 
 
@@ -199,6 +204,25 @@ def _unplaced(pod: Manifest) -> Iterator[str]:
     for each in (pod.get("status") or {}).get("conditions") or ():
         if (each["type"], each["status"]) == ("PodScheduled", "False"):
             yield ": ".join((f"pod {_name(pod)}", *filter(None, (each.get("reason"), each.get("message")))))
+
+
+def _evicted(pods: Sequence[Manifest]) -> Iterator[str]:
+    """Yield how the pods of the current template ended, the last one first: Deployments keep such pods for a long time."""
+    by_age = sorted(pods, key=lambda pod: str(pod["metadata"].get("creationTimestamp")), reverse=True)
+    for pod in filter(_is_evicted, by_age):
+        if _template(pod) == _template(by_age[0]):
+            status = pod["status"]
+            message = " ".join(str(status.get("message") or "").split())[:MAX_MESSAGE_CHARACTERS]
+            yield ": ".join(filter(None, (f"pod {_name(pod)}", status.get("reason") or "Failed", message)))
+
+
+def _is_evicted(pod: Manifest) -> bool:
+    return (pod.get("status") or {}).get("phase") == "Failed" and not is_terminating(pod)
+
+
+def _template(pod: Manifest) -> str | None:
+    label: str | None = (pod["metadata"].get("labels") or {}).get(_TEMPLATE_LABEL)
+    return label
 
 
 def is_failing(pod: Manifest) -> bool:

@@ -171,3 +171,34 @@ PODS: list[tuple[str, Manifest, tuple[str, ...]]] = [
 def test_failures_of_pods(found: Manifest, failures: tuple[str, ...]) -> None:
     [group] = group_states(druid.cluster(), Observed().with_objects([found]))
     assert group.failures == failures
+
+
+def evicted(name: str, template: str, created: str, **status: Any) -> Manifest:
+    found = pod(name, phase="Failed", **status)
+    found["metadata"]["labels"]["pod-template-hash"] = template
+    found["metadata"]["creationTimestamp"] = created
+    return found
+
+
+def state_with(pods: list[Manifest]) -> GroupState:
+    cluster = druid.cluster(TWO)
+    [workload] = [each for each in render(cluster).objects if each["kind"] == "StatefulSet"]
+    [group] = group_states(cluster, Observed().with_objects([stored(workload), *pods]))
+    return group
+
+
+def test_evicted_pods_of_the_current_template_are_a_cause() -> None:
+    """A Deployment keeps them, also those of earlier templates. None is a failure: the controller replaces them."""
+    pods = [
+        evicted("a", "old", "2026-01-01T00:00:00Z", reason="Evicted", message="Too much."),
+        evicted("b", "new", "2026-01-01T00:00:01Z", reason="Evicted", message="The node was low\n on resource: memory."),
+        evicted("c", "new", "2026-01-01T00:00:02Z"),
+    ]
+    group = state_with(pods)
+    assert group.evicted == ("pod c: Failed", "pod b: Evicted: The node was low on resource: memory.")
+    assert (group.failures, group.cause) == ((), "pod c: Failed")
+
+
+def test_a_pod_that_starts_is_unready_before_an_evicted_one() -> None:
+    group = state_with([evicted("a", "new", "2026-01-01T00:00:01Z"), pod("b", phase="Pending")])
+    assert group.unready == "pod b is not ready"
