@@ -114,8 +114,14 @@ def kind_of(directory: str) -> tuple[str, str]:
 
 def max_run_seconds(environment: dict[str, str]) -> int:
     """The maximum duration of a run that the administrator sets, in seconds or as a Go duration."""
-    value = environment.get("DRUIDOPS_RUN_TIMEOUT", "")
-    return int(value if value.isdecimal() else seconds(value)) or MAX_RUN_SECONDS
+    return int(duration(environment.get("DRUIDOPS_RUN_TIMEOUT", ""), MAX_RUN_SECONDS)) or MAX_RUN_SECONDS
+
+
+def duration(value: str, default: int) -> float:
+    """The seconds of an administrator's duration, in seconds or as a Go duration; ``default`` if it is invalid."""
+    if value.isdecimal():
+        return int(value)
+    return seconds(value) if "".join(_DURATION.findall(value)) == value != "" else default
 
 
 def _rewrite(directory: str, name: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:

@@ -13,15 +13,11 @@ import json
 import os
 import sys
 import time
-import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ansible_runner.utils import cleanup_artifact_dir
-
-from . import events, in_process, restrictions, turns
+from . import in_process, restrictions, turns, without_playbook
 from .client import DIRECTORY
 
 _FILE = "deletions"
@@ -34,28 +30,22 @@ class Deletion(NamedTuple):
     uid: str
     group: str
     kind: str
-    address: str
-    path: str
+    address: without_playbook.Address
 
 
 def deletion(directory: str) -> Deletion | None:
     """The deletion that this run is for, None if the resource is not terminating; before the run is restricted."""
     group, kind = restrictions.kind_of(directory)
     try:
-        variables, settings = (_read(os.path.join(directory, "env", name)) for name in ("extravars", "settings"))
+        variables = without_playbook.read(directory, "extravars")
         metadata = restrictions.resource_of(variables, group, kind)["metadata"]
         if "deletionTimestamp" not in metadata:
             return None
-        address, path = settings["runner_http_url"], settings["runner_http_path"]
-        return Deletion(str(restrictions.plain(metadata["uid"])), group, kind, address, path)
+        address = without_playbook.address(directory)
+        return Deletion(str(restrictions.plain(metadata["uid"])), group, kind, address)
     except (OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError):
         # a run without any of these is not one of a deletion, or is refused
         return None
-
-
-def _read(file: str) -> Any:
-    with open(file, encoding=_ENCODING) as stream:
-        return json.load(stream)
 
 
 def run(options: in_process.Options, found: Deletion) -> int:
@@ -106,27 +96,7 @@ def _locked(file: str) -> Iterator[_State]:
 
 
 def _postpone(options: in_process.Options, found: Deletion, seconds: float) -> int:
-    """Leave the artifacts of a run, and send the event of requeue_after, with which ansible-operator ends it."""
-    artifacts = os.path.join(options.directory, "artifacts", options.ident)
-    os.makedirs(artifacts, exist_ok=True)
-    cleanup_artifact_dir(os.path.dirname(artifacts), options.artifacts)
-    is_sent = events.post(found.address, found.path, json.dumps(_event(seconds, options.ident)))
-    # Without the event, ansible-operator reports that the run has not ended, and repeats it after a pause.
-    status = 0 if is_sent else 1
-    for name, text in (("rc", str(status)), ("status", "failed" if status else "successful"), ("stdout", "")):
-        with open(os.path.join(artifacts, name), "w", encoding=_ENCODING) as stream:
-            stream.write(text)
-    return status
-
-
-def _event(seconds: float, ident: str) -> Mapping[str, Any]:
-    data = {"task": "Wait for the turn of this deletion", "task_action": "requeue_after", "host": "localhost"}
-    return {
-        "uuid": str(uuid.uuid4()),
-        "counter": 1,
-        "stdout": "",
-        "created": datetime.now(UTC).isoformat(),
-        "runner_ident": ident,
-        "event": "runner_on_ok",
-        "event_data": {**data, "res": {"changed": False, "period": f"{seconds:.3f}s"}},
-    }
+    """End the run with the event of requeue_after."""
+    task = {"task": "Wait for the turn of this deletion", "task_action": "requeue_after", "host": "localhost"}
+    data = {**task, "res": {"changed": False, "period": f"{seconds:.3f}s"}}
+    return without_playbook.end(options, found.address, "runner_on_ok", data)

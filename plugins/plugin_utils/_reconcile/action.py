@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -25,7 +24,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection_options import argument_spec
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import ignored_namespace, result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import (
+    ignored_namespace,
+    log_file,
+    pending_run,
+    result,
+    unchanged,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import (
@@ -59,7 +64,7 @@ class ReconcileAction(ActionBase):
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Run the reconcile that the task specifies, and return its result."""
         del tmp
-        _report_start()
+        pending_run.report_start()
         returned: dict[str, Any] = super().run(task_vars=task_vars)
         unknown = self._unknown_variables(task_vars or {})
         if unknown.error:
@@ -83,7 +88,9 @@ class ReconcileAction(ActionBase):
         except DruidopsError as error:
             measured = error
             returned |= result.of_error(error, arguments["fail_when_blocked"])
-        self._publish(arguments, returned, measured, meter, time.monotonic() - began)
+        line = self._publish(arguments, returned, measured, meter, time.monotonic() - began)
+        if unchanged.is_repeatable(returned, meter):
+            unchanged.record(arguments, line, meter)
         return returned
 
     def _unknown_variables(self, variables: Mapping[str, Any]) -> UnknownVariables:
@@ -129,7 +136,8 @@ class ReconcileAction(ActionBase):
         cache = _cache(arguments["cache_kubeconfig"], meter) if arguments["cache_kubeconfig"] else None
         if cache is None:
             return attempt(connect_server())
-        return try_cache_first(meter.of_cache(cache), connect_server, attempt, meter.record_cache_error)
+        cache = meter.of_cache(cache, is_recorded=unchanged.is_requested())
+        return try_cache_first(cache, connect_server, attempt, meter.record_cache_error)
 
     def _server(self, arguments: Mapping[str, Any]) -> KubernetesApi:
         """Return the connection to the API server, never to a cache."""
@@ -145,14 +153,13 @@ class ReconcileAction(ActionBase):
         outcome: Outcome[Any] | DruidopsError,
         meter: Meter,
         seconds: float,
-    ) -> None:
-        """Push the metrics and write the log line, with everything else that has failed."""
+    ) -> str:
+        """Push the metrics, and write and return the log line, with everything else that has failed."""
         metrics_error = None
         if arguments["metrics_url"] and not self._task.check_mode:
             metrics_error = self.kind.telemetry.publish(arguments, outcome, meter, seconds)
-        if arguments["log"]:
-            failures = result.failures_of(outcome, meter.cache_error, metrics_error)
-            _log(self.kind.name, arguments, {**returned, "failures": failures}, seconds)
+        failures = result.failures_of(outcome, meter.cache_error, metrics_error)
+        return _log(self.kind.name, arguments, {**returned, "failures": failures}, seconds)
 
     def _find_file(self, path: str) -> str:
         """Return the path of a file of the playbook or role, or relative to the working directory."""
@@ -166,14 +173,6 @@ class ReconcileAction(ActionBase):
             return os.path.abspath(path)
 
 
-def _report_start() -> None:
-    """Tell the readiness probe of the operator's pod (build/ready.py) that runs start."""
-    pending = os.environ.get("DRUIDOPS_PENDING_RUN")
-    if pending:
-        with suppress(OSError):
-            os.unlink(pending)
-
-
 def _cache(kubeconfig: str, meter: Meter) -> KubernetesApi | None:
     """Return the connection to the cache; None, and an error in the meter, if its kubeconfig is unreadable."""
     try:
@@ -183,15 +182,14 @@ def _cache(kubeconfig: str, meter: Meter) -> KubernetesApi | None:
     return None
 
 
-def _log(kind: str, arguments: Mapping[str, Any], returned: Mapping[str, Any], seconds: float) -> None:
-    """Append the line of this reconcile to the log. A write error is a warning only."""
+def _log(kind: str, arguments: Mapping[str, Any], returned: Mapping[str, Any], seconds: float) -> str:
+    """Return the line of this reconcile, which is appended to the log, if there is one. An error is a warning only."""
     named = {name: arguments[name] for name in ("name", "namespace")}
     line = log_line(kind, {**named, **returned}, seconds, datetime.now(UTC))
-    try:
-        with open(arguments["log"], "a", encoding="utf-8") as file:
-            file.write(f"{line}\n")
-    except OSError as error:
-        display.warning(f"The log {arguments['log']} cannot be written: {error}")
+    error = log_file.append(arguments["log"], line) if arguments["log"] else None
+    if error:
+        display.warning(error)
+    return line
 
 
 def _progress(name: str, text: str) -> None:

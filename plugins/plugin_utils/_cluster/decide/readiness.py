@@ -44,8 +44,8 @@ MAX_MESSAGE_CHARACTERS = 200
 class GroupState:
     """One group: desired and ready pods, whether all run the current template, and problems of its pods.
 
-    `unschedulable` are pods that fit on no node now; `failures` are problems that need a change by the user. `evicted` are
-    pods that the kubelet has stopped for good, and that their controller has not removed.
+    `unschedulable` are pods that fit on no node now; `failures` are problems that need a change by the user.
+    `evicted` are pods that the kubelet has stopped for good, and that their controller has not removed.
     `is_available`: the pods have been ready for the time that `minReadySeconds` specifies. `is_updated`: no pod has an
     old revision. `unready`: the first pod that is not ready, and since when. `is_observed`: the controller has observed
     the current spec. `has_ready_pods`: also such that a recreated workload has yet to adopt.
@@ -207,7 +207,7 @@ def _unplaced(pod: Manifest) -> Iterator[str]:
 
 
 def _evicted(pods: Sequence[Manifest]) -> Iterator[str]:
-    """Yield how the pods of the current template ended, the last one first: Deployments keep such pods for a long time."""
+    """Yield how the pods of the current template ended, the last one first: Deployments keep them for a long time."""
     by_age = sorted(pods, key=lambda pod: str(pod["metadata"].get("creationTimestamp")), reverse=True)
     for pod in filter(_is_evicted, by_age):
         if _template(pod) == _template(by_age[0]):

@@ -191,11 +191,11 @@ def test_evicted_pods_of_the_current_template_are_a_cause() -> None:
     """A Deployment keeps them, also those of earlier templates. None is a failure: the controller replaces them."""
     pods = [
         evicted("a", "old", "2026-01-01T00:00:00Z", reason="Evicted", message="Too much."),
-        evicted("b", "new", "2026-01-01T00:00:01Z", reason="Evicted", message="The node was low\n on resource: memory."),
+        evicted("b", "new", "2026-01-01T00:00:01Z", reason="Evicted", message="The node was low\n on memory."),
         evicted("c", "new", "2026-01-01T00:00:02Z"),
     ]
     group = state_with(pods)
-    assert group.evicted == ("pod c: Failed", "pod b: Evicted: The node was low on resource: memory.")
+    assert group.evicted == ("pod c: Failed", "pod b: Evicted: The node was low on memory.")
     assert (group.failures, group.cause) == ((), "pod c: Failed")
 
 

@@ -1,0 +1,67 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A reconcile of which everything is unchanged does not run the playbook, and any change makes it run again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.druidops.druid.tests.system.support import image, small_cluster
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
+from ansible_collections.druidops.druid.tests.system.support.image import ImageOperator
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
+
+NAME = "c"
+BROKERS = f"druid-{NAME}-brokers"
+WITHOUT_PLAYBOOK = "its playbook was not run"
+
+
+def outputs(operator: ImageOperator) -> list[str]:
+    """Return what the runs that have ended have printed, the last one last."""
+    ended = sorted(operator.ended, key=lambda run: (run / "rc").stat().st_mtime_ns)
+    return [(run / "stdout").read_text(encoding="utf-8") for run in ended]
+
+
+def is_idle(operator: ImageOperator) -> bool:
+    """True if the last run did not run the playbook."""
+    found = outputs(operator)
+    return bool(found) and WITHOUT_PLAYBOOK in found[-1]
+
+
+def test_unchanged_cluster_is_only_read_again(image_layout: Path, live: NamespaceClient, tmp_path: Path) -> None:
+    with image.started(image_layout, live, tmp_path, RECONCILE_WAIT="2s") as operator:
+        live.create(small_cluster.resource(NAME, small_cluster.spec(replicas=1)))
+        operator.wait_until_ready(NAME)
+        eventually(lambda: is_idle(operator))
+        version, lines = live.get("Druid", NAME)["metadata"]["resourceVersion"], operator.lines()
+        eventually(lambda: len(operator.lines()) > len(lines) + 1)
+
+        assert live.get("Druid", NAME)["metadata"]["resourceVersion"] == version
+        last: dict[str, Any] = operator.lines()[-1]
+        assert (last["changed"], last["done"], last["ready"], last["name"]) == (False, [], "True", NAME)
+        assert last["time"] >= lines[-1]["time"]
+        assert operator.log.read_text() == ""
+
+        live.delete("Service", BROKERS)
+        eventually(lambda: live.find("Service", BROKERS))
+        live.merge("PodDisruptionBudget", BROKERS, {"spec": {"maxUnavailable": 7}})
+        eventually(lambda: live.get("PodDisruptionBudget", BROKERS)["spec"]["maxUnavailable"] == 1)
+        live.merge("Druid", NAME, {"spec": {"nodes": {"brokers": {"replicas": 2}}}})
+        eventually(lambda: live.get("StatefulSet", BROKERS)["spec"]["replicas"] == 2)
+        eventually(lambda: is_idle(operator))
+
+        live.delete("Druid", NAME)
+        eventually(lambda: live.find("Druid", NAME) is None)
+
+
+def test_each_reconcile_is_a_full_one_on_request(image_layout: Path, live: NamespaceClient, tmp_path: Path) -> None:
+    settings = {"RECONCILE_WAIT": "1s", "DRUIDOPS_FULL_RECONCILE_PERIOD": "0"}
+    with image.started(image_layout, live, tmp_path, **settings) as operator:
+        live.create(small_cluster.resource(NAME))
+        operator.wait_until_settled(NAME)
+        lines = len(operator.lines())
+        eventually(lambda: len(operator.lines()) > lines + 2)
+        assert not any(WITHOUT_PLAYBOOK in each for each in outputs(operator))
