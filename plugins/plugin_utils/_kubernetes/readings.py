@@ -47,13 +47,14 @@ def _version(manifest: Mapping[str, Any]) -> str:
 
 @dataclass
 class RecordingTransport:
-    """Sends by ``transport``, and records what each read has shown, by URL.
+    """Sends by ``transport`` to ``server``, and records what each read has shown, by URL.
 
     ``is_complete`` is False after a request that another one cannot be compared with: a write, an error, or a second
     read that has shown something else.
     """
 
     transport: Transport
+    server: str
     readings: dict[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     is_complete: bool = True
@@ -68,9 +69,9 @@ class RecordingTransport:
         return answer
 
 
-def connection(headers: Mapping[str, str]) -> KubernetesApi:
-    """Return a connection for reads by URL, with the headers of the recorded ones."""
-    return KubernetesApi("", urllib3.PoolManager(), partial(urllib3.HTTPHeaderDict, headers))
+def connection(server: str, headers: Mapping[str, str]) -> KubernetesApi:
+    """Return a connection to the server, with the headers of the recorded reads."""
+    return KubernetesApi(server, urllib3.PoolManager(), partial(urllib3.HTTPHeaderDict, headers))
 
 
 def read(api: KubernetesApi, url: str) -> str | None:

@@ -106,7 +106,7 @@ class Meter:
         self.cache = replace(api, transport=_ShortTimeout(api.transport))
         transport: Transport = CountingTransport(api.transport, self.requests, cache_request)
         if is_recorded:
-            transport = self.recording = RecordingTransport(transport)
+            transport = self.recording = RecordingTransport(transport, api.server)
         return replace(api, transport=transport)
 
     def record_cache_error(self, error: KubernetesError) -> None:

@@ -35,10 +35,12 @@ _ARGUMENTS = ("name", "namespace", "metrics_url", "metrics_namespaces", "log")
 class Record(NamedTuple):
     """A reconcile that changed nothing: when it ended by the monotonic clock, what it has read, and its log line.
 
-    ``headers`` are those of the reads: the cache takes the resource's name from them, and they contain no secret.
+    ``headers`` are those of the reads from ``server``, the cache, which takes the resource's name from them; they
+    contain no secret.
     """
 
     ended: float
+    server: str
     readings: Mapping[str, str]
     headers: Mapping[str, str]
     arguments: Mapping[str, Any]
@@ -63,7 +65,9 @@ def record(arguments: Mapping[str, Any], line: str, meter: Meter) -> None:
         return
     kept = {name: arguments[name] for name in _ARGUMENTS}
     recording = meter.recording
-    written = Record(time.monotonic(), recording.readings, dict(recording.headers), kept, json.loads(line))
+    written = Record(
+        time.monotonic(), recording.server, recording.readings, dict(recording.headers), kept, json.loads(line)
+    )
     path = os.environ[FILE]
     with suppress(OSError):
         with open(f"{path}.new", "w", encoding="utf-8", opener=partial(os.open, mode=0o600)) as file:
@@ -82,7 +86,7 @@ def from_json(text: str) -> Record | None:
 def repeat(kind: Kind[Any, Any], last: Record) -> bool:
     """Read again; True if everything is as it was. Then the metrics and the log have this reconcile, too."""
     began, meter = time.monotonic(), Meter()
-    cache = meter.of_cache(readings.connection(last.headers))
+    cache = meter.of_cache(readings.connection(last.server, last.headers))
     with meter.phases("observe"):
         is_same = all(readings.read(cache, url) == known for url, known in last.readings.items())
     if is_same:

@@ -80,7 +80,7 @@ class Answers:
 def test_recording_is_complete_if_all_can_be_compared(
     versions: list[str], requests: list[tuple[str, str]], is_complete: bool
 ) -> None:
-    recording = RecordingTransport(Answers(*versions))
+    recording = RecordingTransport(Answers(*versions), "http://cache")
     for method, url in requests:
         try:
             recording.request(method, url, headers={})

@@ -7,10 +7,14 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.readings import RecordingTransport
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import unchanged
@@ -21,7 +25,8 @@ ARGUMENTS = {"name": "c", "namespace": "d", "metrics_url": None, "metrics_namesp
 
 def meter(**requests: int) -> Meter:
     """Return the meter of a reconcile with a recording, and these requests."""
-    created = Meter(recording=RecordingTransport(None, {"/a": "a/1"}, {"Accept": "x"}))  # type: ignore[arg-type]
+    recording = RecordingTransport(None, "http://c", {"/a": "a/1"}, {"Accept": "x"})  # type: ignore[arg-type]
+    created = Meter(recording=recording)
     created.requests.update(requests or {"cache_requests": 3})
     return created
 
@@ -60,6 +65,7 @@ def test_record_is_only_for_this_user_and_can_be_read(tmp_path: Path, monkeypatc
     found = unchanged.from_json(file.read_text())
     assert found is not None
     assert (found.readings, found.headers, found.entry) == ({"/a": "a/1"}, {"Accept": "x"}, {"ready": "True"})
+    assert found.server == "http://c"
     assert "url" not in found.arguments
     assert file.stat().st_mode & 0o077 == 0
     assert [*tmp_path.iterdir()] == [file]
@@ -74,3 +80,68 @@ def test_record_that_cannot_be_written_is_left_out(tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize("text", ["", "{", "null", "[]", "[1]", '{"ended": 1}'])
 def test_other_text_is_no_record(text: str) -> None:
     assert unchanged.from_json(text) is None
+
+
+class Cache(ThreadingHTTPServer):
+    """A server with one cluster, which accepts metrics, too."""
+
+    daemon_threads = True
+    posted: list[dict[str, Any]]
+
+    @property
+    def url(self) -> str:
+        """The address."""
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers each read with the same object or list, and keeps what is posted."""
+
+    server: Cache
+
+    def do_GET(self) -> None:  # noqa: N802
+        """Answer with the cluster, or with a list of it."""
+        ready = {"type": "Ready", "status": "True"}
+        metadata = {"uid": "a", "resourceVersion": "1", "name": "c", "namespace": "d"}
+        cluster = {"metadata": metadata, "status": {"conditions": [ready]}}
+        self._answer(cluster if self.path.endswith("/c") else {"items": [cluster]})
+
+    def do_POST(self) -> None:  # noqa: N802
+        """Keep the metric."""
+        self.server.posted.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self._answer({})
+
+    def log_message(self, *_arguments: Any) -> None:
+        """Print nothing."""
+
+    def _answer(self, document: dict[str, Any]) -> None:
+        data = json.dumps(document).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+@pytest.fixture
+def cache() -> Iterator[Cache]:
+    with Cache(("127.0.0.1", 0), Handler) as server:
+        server.posted = []
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.mark.parametrize(("version", "is_same"), [("1", True), ("2", False)])
+def test_repeated_reads_have_the_metrics_of_all_clusters(
+    cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, is_same: bool
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    log = tmp_path / "log"
+    arguments = {**ARGUMENTS, "metrics_url": f"{cache.url}/metrics", "log": str(log)}
+    last = unchanged.Record(0, cache.url, {f"{cache.url}/c": f"a/{version}"}, {}, arguments, {"level": "info"})
+
+    assert unchanged.repeat(DRUID, last) == is_same
+
+    values = {each["name"]: each.get("set") for each in cache.posted}
+    assert ("druidops_druid_clusters" in values) == ("druidops_druid_clusters_ready" in values) == is_same
+    assert [json.loads(line)["level"] for line in log.read_text().splitlines()] == ["info"] if is_same else not log.exists()
