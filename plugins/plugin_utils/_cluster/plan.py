@@ -69,7 +69,7 @@ class ExpandingVolume(NamedTuple):
 class Restart(NamedTuple):
     """A pod that is evicted because it must be replaced: it is the next one of this number of pods of a workload.
 
-    `cause` is why, and `budget` the PodDisruptionBudget that does not allow it now. `has_begun`:
+    `cause` is why, and `budgets` are the PodDisruptionBudgets because of which it is not possible now. `has_begun`:
     others of the workload were replaced. `is_ready`: the others are ready, except those that the controller cannot
     create while a pod lacks a volume. None: all pods must be available.
     """
@@ -77,7 +77,7 @@ class Restart(NamedTuple):
     pods: int
     workload: ObjectKey
     cause: str
-    budget: ObjectKey | None = None
+    budgets: tuple[ObjectKey, ...] = ()
     has_begun: bool = False
     is_ready: bool | None = None
 

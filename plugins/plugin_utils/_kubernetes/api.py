@@ -36,6 +36,8 @@ with suppress(ImportError):
 CONNECT_TIMEOUT_SECONDS = 10
 READ_TIMEOUT_SECONDS = 60
 TOO_MANY_REQUESTS = 429
+# In the response to an eviction that a PodDisruptionBudget does not allow: that can last, and the server is not busy.
+_OF_BUDGET = b'"DisruptionBudget"'
 # The kind of the list of an API version's kinds.
 _DISCOVERY = "APIResourceList"
 MAX_ATTEMPTS = 4
@@ -198,7 +200,9 @@ class KubernetesApi:
             self._request("POST", "Pod", namespace, name, body=body, subresource="eviction")
         except ApiError as error:
             if not error.is_missing_object:
-                status, document = error.status, error.document
+                # Only a cause has the name of the budget that does not allow it.
+                texts = (error.message, *(text for _field, text in error.causes))
+                status, document = error.status, {**error.document, "message": " ".join(filter(None, texts))}
                 raise ApiError(error.verb, error.resource, "Eviction", namespace, name, status, document) from None
 
     def _write(
@@ -250,7 +254,8 @@ class KubernetesApi:
         """Send, and retry a request that the server rejected with 429, since it was not processed."""
         for attempt in range(1, MAX_ATTEMPTS + 1):
             answer = self._send_once(call, url, body, content_type)
-            if answer.status != TOO_MANY_REQUESTS or attempt == MAX_ATTEMPTS:
+            is_busy = answer.status == TOO_MANY_REQUESTS and _OF_BUDGET not in answer.data
+            if not is_busy or attempt == MAX_ATTEMPTS:
                 return answer
             self.sleep(min(_retry_after(answer.headers), MAX_RETRY_AFTER_SECONDS))
         raise AssertionError("unreachable")

@@ -13,9 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.disruption_budgets import (
+    BUDGET,
+    blocking_budgets,
+    lasting_refusal,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import kept_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Restart, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
@@ -24,7 +29,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
     replicas,
     template_names,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.label_selector import matches
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
     WORKLOADS,
     Manifest,
@@ -32,7 +36,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
 
-BUDGET = "PodDisruptionBudget"
 _READY = ("Ready", "True")
 
 
@@ -85,16 +88,17 @@ def subdomain(pod: Manifest) -> str:
 
 
 def exhausted_budgets(steps: Iterable[Step], inputs: Inputs) -> Iterator[str]:
-    """Yield a warning for each eviction that a PodDisruptionBudget never allows, although all pods are healthy."""
+    """Yield a warning for each eviction that is not allowed, and will not be by itself."""
+    known = _with_all_budgets(inputs).objects
     for step in steps:
-        if step.restart is not None and step.restart.budget is not None:
-            status = _with_all_budgets(inputs).objects[step.restart.budget]["status"]
-            if status.get("currentHealthy", 0) >= status.get("expectedPods", 0):
-                yield (
-                    f"{step.restart.budget} does not allow the eviction of any pod, so {step.restart.pods} of group "
-                    f"{step.group} stay as they are ({step.restart.cause}): they restart when it allows it, or when "
-                    "they are deleted"
-                )
+        budgets = tuple(known[key] for key in step.restart.budgets) if step.restart is not None else ()
+        refusal = lasting_refusal(budgets, inputs.now) if budgets else None
+        if step.restart is not None and refusal is not None:
+            cause, end = refusal
+            yield (
+                f"{cause}, so {step.restart.pods} of group {step.group} stay as they are ({step.restart.cause}): "
+                f"they restart when {end}, or when they are deleted"
+            )
 
 
 def _replaceable(group: Group, observed: Observed) -> Iterator[Manifest]:
@@ -125,7 +129,7 @@ def _eviction(group: Group, pods: list[Manifest], inputs: Inputs) -> Step:
         len(pods),
         key_of(workload),
         f"volumeClaimTemplates: {', '.join(missing)}" if missing else cause,
-        _budget(group, pods[0], inputs),
+        tuple(map(key_of, blocking_budgets(pods[0], _with_all_budgets(inputs).of_kind(BUDGET)))),
         has_begun=len(pods) < len([*_replaceable(group, observed)]),
         is_ready=_are_others_ready(pods[0], workload, observed.pods_of(group), inputs.now) if missing else None,
     )
@@ -149,16 +153,6 @@ def _has_been_ready(pod: Manifest, seconds: int, now: datetime) -> bool:
     conditions = (pod.get("status") or {}).get("conditions") or ()
     since = [each.get("lastTransitionTime", "") for each in conditions if (each["type"], each["status"]) == _READY]
     return bool(since) and not is_terminating(pod) and (not seconds or seconds_since(since[0], now) >= seconds)
-
-
-def _budget(group: Group, pod: Manifest, inputs: Inputs) -> ObjectKey | None:
-    """Return the first PodDisruptionBudget of the namespace that does not allow the eviction of the pod now."""
-    labels = pod["metadata"].get("labels") or {}
-    for budget in _with_all_budgets(inputs).of_kind(BUDGET):
-        applies = key_of(budget).name == group.unique_name or matches(budget["spec"].get("selector"), labels)
-        if applies and (budget.get("status") or {}).get("disruptionsAllowed") == 0:
-            return key_of(budget)
-    return None
 
 
 def _with_all_budgets(inputs: Inputs) -> Observed:

@@ -8,7 +8,8 @@ Only what restarts pods waits, with the ConfigMap and the Services that belong t
 group is written: missing objects, replicas, metadata, PodDisruptionBudget, HorizontalPodAutoscaler, Ingress and PVCs.
 
 A controller replaces the pods of a changed template one by one. A pod that has to be evicted waits until all pods are
-available, whichever group they belong to, and for its PodDisruptionBudget, which does not block other groups.
+available, whichever group they belong to, and for PodDisruptionBudgets, also of others. Other groups do not wait for
+those.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def gate(steps: Sequence[Step], inputs: Inputs) -> Gated | AskDruid:
     states = {state.key: _without_stuck_controller(state, restarts.get(state.key)) for state in found}
     created = {step.group for step in steps if step.operation == "create" and step.key.kind in WORKLOADS}
     rolls = bool(inputs.cluster.spec.get("rollingDeploy"))
-    possible = {key: step for key, step in restarts.items() if step.restart is None or step.restart.budget is None}
+    possible = {key: step for key, step in restarts.items() if step.restart is None or not step.restart.budgets}
     allowed = _allowed(order.groups, possible, states, created) if rolls else possible.keys()
     allowed = {key for key in allowed if _is_due(possible[key], states[key])}
     druid = OPEN

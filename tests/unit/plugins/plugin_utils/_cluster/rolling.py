@@ -91,7 +91,8 @@ def ready_pods(workload: Manifest) -> list[Manifest]:
 def pod(group: str, ordinal: int = 0, revision: str = "a", waiting: str = "", **status: Any) -> Manifest:
     """Return a pod of a group; `waiting` is the reason for which its container waits."""
     name = f"druid-c-{group}"
-    labels = {"druid_cr": "c", "nodeSpecUniqueStr": name, "controller-revision-hash": revision}
+    fixed = {"app": "druid", "component": TYPES.get(group, group), "druid_cr": "c", "nodeSpecUniqueStr": name}
+    labels = {**fixed, "controller-revision-hash": revision}
     state = {"waiting": {"reason": waiting}} if waiting else {"running": {}}
     metadata = {"name": f"{name}-{ordinal}", "namespace": "ns", "uid": f"uid-of-{name}-{ordinal}", "labels": labels}
     containers = [{"name": name, "state": state, **status.pop("container", {})}]

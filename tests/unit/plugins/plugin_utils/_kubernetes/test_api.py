@@ -278,6 +278,14 @@ class TestEvict:
             api.evict("ns", "n", "u-1")
         assert "the verb create on pods/eviction" in str(caught.value)
 
+    def test_refusal_by_a_budget_names_it_and_is_not_retried(self, server: Server, api: KubernetesApi) -> None:
+        cause = {"reason": "DisruptionBudget", "message": "The disruption budget b needs 2 healthy pods"}
+        refusal = {"message": "Cannot evict pod.", "details": {"causes": [cause]}}
+        server.responses = [Response(429, refusal)]
+        with pytest.raises(ApiError, match=r"429 Cannot evict pod\. The disruption budget b needs 2 healthy pods"):
+            api.evict("ns", "n", "u-1")
+        assert len(server.requests) == 1
+
 
 class TestDelete:
     def test_uid_is_a_precondition(self, server: Server, api: KubernetesApi) -> None:

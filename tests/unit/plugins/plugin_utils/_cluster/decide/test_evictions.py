@@ -132,7 +132,7 @@ def test_a_budget_is_respected(allowed: int, healthy: int, warns: bool) -> None:
     cluster = specified(nodes={"brokers": BUDGET})
     live = observed(cluster, *OLD)
     budget = live.objects[ObjectKey("PodDisruptionBudget", NAME)]
-    status = {"disruptionsAllowed": allowed, "currentHealthy": healthy, "expectedPods": 2}
+    status = {"observedGeneration": 1, "disruptionsAllowed": allowed, "currentHealthy": healthy, "expectedPods": 2}
     result = gated(inputs(cluster, live.with_objects([{**budget, "status": status}])))
     assert bool(evicted(result.steps)) == bool(allowed)
     text = (
@@ -146,7 +146,7 @@ def test_a_budget_does_not_block_other_groups() -> None:
     desired = specified(nodes={"brokers": BUDGET, "coordinators": {"image": rolling.NEW}})
     live = observed(specified(nodes={"brokers": BUDGET}), *OLD)
     budget = live.objects[ObjectKey("PodDisruptionBudget", NAME)]
-    live = live.with_objects([{**budget, "status": {"disruptionsAllowed": 0}}])
+    live = live.with_objects([{**budget, "status": {"observedGeneration": 1, "disruptionsAllowed": 0}}])
     result = gated(inputs(desired, live), *rolling.steps(desired, live))
     assert [step.group for step in result.steps if step.restarted_pods] == ["coordinators"]
     assert [step.group for step in result.later] == ["brokers"]
@@ -156,19 +156,57 @@ def test_a_budget_does_not_block_other_groups() -> None:
     assert removal in gated(inputs(specified(nodes={"brokers": BUDGET}), live), removal).steps
 
 
-@pytest.mark.parametrize(("selected", "blocks"), [("brokers", True), ("historicals", False)])
-def test_a_budget_of_others_is_respected_and_does_not_block_other_groups(selected: str, blocks: bool) -> None:
+def foreign(selected: str = "brokers", allowed: int = 0, name: str = "foreign") -> Manifest:
+    """Return the budget that a user has created for the pods of a group."""
     selector = {"matchLabels": {"nodeSpecUniqueStr": f"druid-c-{selected}"}}
-    status = {"disruptionsAllowed": 0, "currentHealthy": 2, "expectedPods": 2}
-    metadata = {"name": "foreign", "namespace": "ns"}
-    foreign = {"kind": "PodDisruptionBudget", "metadata": metadata, "spec": {"selector": selector}, "status": status}
+    status = {"disruptionsAllowed": allowed, "currentHealthy": 2, "expectedPods": 2}
+    metadata = {"name": name, "namespace": "ns"}
+    return {"kind": "PodDisruptionBudget", "metadata": metadata, "spec": {"selector": selector}, "status": status}
+
+
+# (budgets of others, the group that restarts now, the beginning of the warning)
+FOREIGN: list[tuple[str, list[Manifest], str, str | None]] = [
+    ("none", [], "brokers", None),
+    ("of another group", [foreign("historicals")], "brokers", None),
+    ("allows it", [foreign(allowed=1)], "brokers", None),
+    ("does not allow it", [foreign()], "coordinators", "PodDisruptionBudget foreign does not allow the eviction"),
+    (
+        "several, which the API server never allows",
+        [foreign(allowed=1, name="b"), foreign(allowed=1, name="a"), foreign("historicals")],
+        "coordinators",
+        "PodDisruptionBudgets a, b select the same pods, and Kubernetes evicts no pod that more than one selects, "
+        f"so 2 of group brokers stay as they are (subdomain: old -> {NAME}): they restart when only one selects them, "
+        "or when they are deleted",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("budgets", "restarts", "warning"), [row[1:] for row in FOREIGN], ids=[row[0] for row in FOREIGN]
+)
+def test_a_budget_of_others_is_respected_and_does_not_block_other_groups(
+    budgets: list[Manifest], restarts: str, warning: str | None
+) -> None:
     desired = specified(nodes={"coordinators": CHANGED})
     live = observed(specified(), *OLD)
-    which = inputs(desired, live, lists={"PodDisruptionBudget": (foreign,)})
+    which = inputs(desired, live, lists={"PodDisruptionBudget": tuple(budgets)})
     result = gated(which, *rolling.steps(desired, live))
-    now = [step.group for step in result.steps if step.restarted_pods]
-    assert now == (["coordinators"] if blocks else ["brokers"])
-    assert [text.split(" does not")[0] for text in result.warnings] == ["PodDisruptionBudget foreign"] * blocks
+    assert [step.group for step in result.steps if step.restarted_pods] == [restarts]
+    assert [step.group for step in result.later] == [{"brokers": "coordinators", "coordinators": "brokers"}[restarts]]
+    assert len(result.warnings) == (warning is not None)
+    assert all(text.startswith(warning or "") for text in result.warnings)
+
+
+def test_the_budget_of_the_group_and_one_of_others_are_two() -> None:
+    cluster = specified(nodes={"brokers": BUDGET})
+    live = observed(cluster, *OLD)
+    budget = live.objects[ObjectKey("PodDisruptionBudget", NAME)]
+    allows = {**budget, "status": {"observedGeneration": 1, "disruptionsAllowed": 1}}
+    which = inputs(cluster, live.with_objects([allows]), lists={"PodDisruptionBudget": (foreign(allowed=1), allows)})
+    result = gated(which)
+    assert (evicted(result.steps), evicted(result.later)) == ([], [f"{NAME}-1"])
+    [warning] = result.warnings
+    assert warning.startswith(f"PodDisruptionBudgets {NAME}, foreign select the same pods")
 
 
 @pytest.mark.parametrize(("found", "expected"), [(OLD, "historicals"), (BOTH, "brokers")])
@@ -234,7 +272,8 @@ def test_a_budget_does_not_block_other_groups_while_the_controller_is_stuck(
     live = observed(before, *pods(NAME, NAME)[:replicas], brokers={**status, "readyReplicas": minimum})
     live = live.without([ObjectKey("Pod", f"{NAME}-2")])
     budget = live.objects[ObjectKey("PodDisruptionBudget", NAME)]
-    exhausted = {"disruptionsAllowed": 0, "currentHealthy": minimum, "expectedPods": minimum}
+    healthy = {"currentHealthy": minimum, "expectedPods": minimum}
+    exhausted = {"observedGeneration": 1, "disruptionsAllowed": 0, **healthy}
     live = live.with_objects([{**budget, "status": exhausted}])
     result = gated(inputs(desired, live), *rolling.steps(desired, live))
     assert [step.group for step in result.steps if step.restarted_pods] == ["coordinators"]
