@@ -111,11 +111,11 @@ class ControlPlane(Running):
         return _COMPONENTS | (NODE_PROCESSES if self._layout.has_node else set())
 
     @contextmanager
-    def without_api_server(self) -> Iterator[None]:
+    def without_api_server(self, arguments: Sequence[str] = ()) -> Iterator[None]:
         """Kill the API server, as a crash would, and afterwards start it again with the same port and data."""
         self._processes.kill(_API_SERVER)
         yield
-        self._start_api_server(partial(self._processes.start, detached=False), build(self.kubernetes))
+        self._start_api_server(partial(self._processes.start, detached=False), build(self.kubernetes), arguments)
 
     @contextmanager
     def with_hung_api_server(self) -> Iterator[None]:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import pytest
+from ansible_collections.druidops.druid.tests.simulator.server import store_all
 from ansible_collections.druidops.druid.tests.simulator.specification import NAMESPACE, Cluster, Group
 from ansible_collections.druidops.druid.tests.simulator.store import Manifest
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import Create, Edit
@@ -41,4 +42,9 @@ def test_an_attributes_class(is_enabled: bool) -> None:
     assert {pod["metadata"]["uid"] for pod in subject.world.store.of_kind("Pod")} == before
     report = subject.run()
     assert report is not None
-    assert any(FIELD in warning for warning in report.warnings) != is_enabled
+    found = [warning for warning in report.warnings if FIELD in warning]
+    names = {each["metadata"]["name"] for each in subject.world.store.of_kind("PersistentVolumeClaim")}
+    assert {name for name in names if any(name in warning for warning in found)} == (set() if is_enabled else names)
+    subject.world.server.stored = store_all
+    observer.converge()
+    assert {each["spec"].get(FIELD) for each in subject.world.store.of_kind("PersistentVolumeClaim")} == {"fast"}

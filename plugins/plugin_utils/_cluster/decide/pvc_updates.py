@@ -5,8 +5,11 @@
 """The patches of existing PVCs: their size, and the annotations and attributes class of a changed template.
 
 A PVC is patched before its StatefulSet is recreated, so what has changed is known until every PVC has it. Annotations
-of others stay. A size that others have raised is left as it is. A field that the API server does not store, such as the
-attributes class if its feature gate is off, is not sent again and again.
+of others stay. A size that others have raised is left as it is.
+
+A field that the API server does not store, such as the attributes class if its feature gate is off, is not sent again
+and again. It is stored in templates of StatefulSets nevertheless, so a PVC without an attributes class gets that of its
+template at any time.
 """
 
 from __future__ import annotations
@@ -15,13 +18,14 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.claim_sizes import template_name
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.claim_sizes import CLAIM, template_name
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_claims import GroupClaim, used_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_expansion import deferred, undersized
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Notice, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 _SIZE = ("spec", "resources", "requests", "storage")
 _CLASS = ("spec", "volumeAttributesClassName")
@@ -36,13 +40,26 @@ def pvc_updates(inputs: Inputs) -> tuple[Step, ...]:
 
 
 def ignored_updates(inputs: Inputs) -> list[str]:
-    """Return a warning for each PVC whose change the API server ignores."""
+    """Return a warning for the PVCs of each group whose change the API server ignores."""
+    found: dict[tuple[str | None, str], list[str]] = {}
+    for step in _updates(inputs):
+        if step.key in inputs.ignored_patches and step.notice is not None:
+            found.setdefault((step.group, step.notice.message), []).append(step.key.name)
     return [
-        f"{step.key} stays as it is ({step.notice.message if step.notice else ''}): the API server accepts the change, "
-        "and does not store it. It may need a feature gate (VolumeAttributesClass before Kubernetes 1.34)"
-        for step in _updates(inputs)
-        if step.key in inputs.ignored_patches
+        f"{CLAIM} {join_limited(claims)} of group {group}: {_ignored(change)}"
+        for (group, change), claims in found.items()
     ]
+
+
+def _ignored(change: str) -> str:
+    """Return what it means that the API server has accepted a change, and does not store it."""
+    if _CLASS[-1] not in change:
+        return f"not done: {change}. The API server, or an admission webhook, accepts the change, and does not store it"
+    return (
+        f"not done: {change}. The API server does not store {_CLASS[-1]}: enable its feature gate "
+        "VolumeAttributesClass (before Kubernetes 1.34, it is off by default), or remove the field from the "
+        "specification. Until then, the volumes have the attributes of their storage class"
+    )
 
 
 def _updates(inputs: Inputs) -> tuple[Step, ...]:
@@ -83,7 +100,9 @@ def _described(claim: GroupClaim, inputs: Inputs) -> Iterator[tuple[tuple[str, .
             if live.get(name) == before[name]:
                 yield (*_ANNOTATIONS, name), None
     name = claim.template["spec"].get(_CLASS[-1])
-    if name and is_changed and claim.is_bound and claim.live["spec"].get(_CLASS[-1]) != name:
+    live_name = claim.live["spec"].get(_CLASS[-1])
+    # Without one, it was created or patched while the API server did not store it.
+    if name and claim.is_bound and live_name != name and (is_changed or not live_name):
         yield _CLASS, name
 
 

@@ -120,15 +120,61 @@ def test_updates(before: Manifest, after: Manifest, spec: Manifest, live: Manife
         assert kept == {name: live["metadata"].get("annotations", {}).get(name) for name in FOREIGN}
 
 
-def test_a_change_that_the_api_server_ignores_is_a_warning() -> None:
-    observed = converged(render(druid.cluster(templates()))).with_objects([claim()])
-    provided = inputs(druid.cluster(templates(volumeAttributesClassName="fast")), observed)
-    [step] = pvc_updates(provided)
+FAST = templates(volumeAttributesClassName="fast")
+NO_CLASS = (
+    "PersistentVolumeClaim d-druid-c-brokers-0, d-druid-c-brokers-1 of group brokers: not done: set "
+    "volumeAttributesClassName to fast. The API server does not store volumeAttributesClassName: enable its feature "
+    "gate VolumeAttributesClass (before Kubernetes 1.34, it is off by default), or remove the field from the "
+    "specification. Until then, the volumes have the attributes of their storage class"
+)
+NO_ANNOTATION = (
+    "PersistentVolumeClaim d-druid-c-brokers-0, d-druid-c-brokers-1 of group brokers: not done: set annotation a to b. "
+    "The API server, or an admission webhook, accepts the change, and does not store it"
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "warning"),
+    [
+        (templates(), FAST, NO_CLASS),
+        # The StatefulSet is recreated with a template that has the class.
+        (FAST, FAST, NO_CLASS),
+        (templates(), templates(annotations={"a": "b"}), NO_ANNOTATION),
+    ],
+    ids=["a class", "a class after the recreation", "an annotation"],
+)
+def test_a_change_that_the_api_server_ignores_is_a_warning(before: Manifest, after: Manifest, warning: str) -> None:
+    live = [claim(), claim("d-druid-c-brokers-1")]
+    observed = converged(render(druid.cluster(before))).with_objects(live)
+    provided = inputs(druid.cluster(after), observed)
+    steps = pvc_updates(provided)
+    assert len(steps) == len(live)
     assert ignored_updates(provided) == []
-    judged = replace(provided, ignored_patches=frozenset({step.key}))
+    judged = replace(provided, ignored_patches=frozenset(step.key for step in steps))
     assert pvc_updates(judged) == ()
-    [warning] = ignored_updates(judged)
-    assert warning.startswith(f"{step.key} stays as it is (set volumeAttributesClassName to fast): ")
+    assert ignored_updates(judged) == [warning]
+
+
+# (the attributes class of the PVC, its phase, further fields of the spec, whether it is set)
+LATER: dict[str, tuple[str | None, str, Manifest, bool]] = {
+    "none": (None, "Bound", {}, True),
+    "of others": ("slow", "Bound", {}, False),
+    "the same": ("fast", "Bound", {}, False),
+    "without a volume": (None, "Pending", {}, False),
+    "not updated": (None, "Bound", {"disablePVCAnnotationUpdate": True}, False),
+}
+
+
+@pytest.mark.parametrize(("name", "phase", "more", "is_set"), LATER.values(), ids=LATER)
+def test_a_pvc_without_an_attributes_class_gets_that_of_its_template(
+    name: str | None, phase: str, more: Manifest, is_set: bool
+) -> None:
+    """The feature gate was off when it was created, or when the template was changed."""
+    live = claim()
+    live = {**live, "status": {**live["status"], "phase": phase}}
+    live["spec"] = {**live["spec"], **({"volumeAttributesClassName": name} if name else {})}
+    observed = converged(render(druid.cluster(FAST, **more))).with_objects([live])
+    assert bool(pvc_updates(inputs(druid.cluster(FAST, **more), observed))) == is_set
 
 
 def test_a_marked_pvc_that_a_pod_mounts() -> None:
