@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission_findings import size_text
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.findings import size_text
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry, recorded
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons

@@ -21,7 +21,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import p
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission import Decommission
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.decision import (
+        Decommission,
+    )
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
     from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 

@@ -13,7 +13,7 @@ from functools import partial
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import dynamic_config
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.fewer_historicals import with_names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.groups import with_names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.sequence import DeletionSequence, finalize
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.gather import plan_for
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import observe

@@ -17,10 +17,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cla
     claims_without_labels,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.collisions import name_collisions
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission_findings import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.groups import questions
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.settings import (
     strategy_warnings,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission_steps import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.steps import (
     with_decommission,
     with_held_replicas,
 )
@@ -42,7 +43,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import drain_warnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import all_budgets, evictions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.failing_pods import failing_pods
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.fewer_historicals import questions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_operator_conflict import (
     go_operator_conflict,
 )

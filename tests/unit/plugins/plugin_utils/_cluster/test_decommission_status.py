@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission_findings import size_text
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.findings import size_text
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_events import decommission_texts
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry, recorded
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed

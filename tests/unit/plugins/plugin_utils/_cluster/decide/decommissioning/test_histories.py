@@ -10,16 +10,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.decision import (
+    decommission,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.entries import (
     EMPTY_SECONDS,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.servers import (
+    HistoricalServer,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.situation import (
     InDruid,
     LeavingPod,
     ShrinkingGroup,
     Situation,
-    decommission,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.historical_servers import (
-    HistoricalServer,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry, recorded
 from hypothesis import given

@@ -11,17 +11,19 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.decision import (
     Decommission,
+    decommission,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.room import TooSmall
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.servers import (
+    HistoricalServer,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.situation import (
     InDruid,
     LeavingPod,
     ShrinkingGroup,
     Situation,
-    TooSmall,
-    decommission,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.historical_servers import (
-    HistoricalServer,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp

@@ -13,18 +13,22 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission import UNSURE_SECONDS
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission_findings import (
-    strategy_warnings,
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.entries import (
+    UNSURE_SECONDS,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission_steps import with_decommission
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dynamic_config import specified
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.fewer_historicals import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.groups import (
     decommission_of,
     questions,
     situation,
     with_names,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.settings import (
+    strategy_warnings,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.steps import (
+    with_decommission,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dynamic_config import specified
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
     AskDruid,
     Get,

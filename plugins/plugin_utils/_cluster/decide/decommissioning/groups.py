@@ -11,20 +11,27 @@ from dataclasses import replace
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import dynamic_config
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.decision import (
     Decommission,
-    InDruid,
-    LeavingPod,
-    ShrinkingGroup,
-    Situation,
     decommission,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dynamic_config import SpecifiedConfigs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.historical_servers import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.servers import (
     HistoricalServer,
     historical_servers,
     server_of,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.settings import (
+    HISTORICAL,
+    SHRINK,
+    is_decommissioned,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.situation import (
+    InDruid,
+    LeavingPod,
+    ShrinkingGroup,
+    Situation,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dynamic_config import SpecifiedConfigs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry, recorded
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import AskDruid, Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
@@ -46,9 +53,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.duration import seconds_of
 
-HISTORICAL = "historical"
 LIST = "decommissioningNodes"
-SHRINK = "Shrink"
 _NEEDED = (SERVERS, LOAD_QUEUES, COORDINATOR_CONFIG)
 
 
@@ -103,12 +108,6 @@ def shrinking(inputs: Inputs) -> Iterator[Group]:
     for group in groups:
         if is_decommissioned(group) and live_replicas(group, inputs) > group.replicas:
             yield group
-
-
-def is_decommissioned(group: Group) -> bool:
-    """True if the pods of the group are decommissioned before their number decreases."""
-    is_fixed = not (group.is_deployment or group.stopped or group.keeps_replicas)
-    return group.node_type == HISTORICAL and is_fixed and group.decommission_strategy is not None
 
 
 def _runs(group: Group) -> bool:

@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission import Decommission
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission_findings import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.decision import (
+    Decommission,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.findings import (
     decommission_findings,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.fewer_historicals import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.groups import (
     LIST,
     decommission_of,
     live_replicas,
     record_of,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.older_claims import exists_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import is_current
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import recorded

@@ -2,30 +2,28 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the status reports about a decommissioning of Historicals, and where a strategy has no effect."""
+"""What the status reports about a decommissioning of Historicals."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommission import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.decision import (
     Decommission,
-    TooSmall,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.fewer_historicals import (
-    HISTORICAL,
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.groups import (
     LIST,
     unavailable,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.room import TooSmall
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.settings import STRATEGY
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import state
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
-_FIELD = "historicalDecommissionStrategy"
 _REASONS = {
     state.NO_ROUTER: reasons.ROUTER_NOT_FOUND,
     state.UNAUTHORIZED: reasons.UNAUTHORIZED,
@@ -120,31 +118,7 @@ def _late(key: str, pods: Iterable[str], entries: Iterable[Entry]) -> str:
     late = {*pods}
     own = (entry for entry in _by_pod(entries) if entry.pod in late)
     return (
-        f"Group {key}: Druid has not moved all segments in the time of {_FIELD}.decommissionTimeout, so these pods "
+        f"Group {key}: Druid has not moved all segments in the time of {STRATEGY}.decommissionTimeout, so these pods "
         f"stay: {join_limited(map(_progress, own))}. Druid cannot move a segment that every other Historical of the "
         "tier has already: specify fewer replicas in the load rules, onTimeout: Shrink, or more pods of the group."
     )
-
-
-def strategy_warnings(cluster: Cluster) -> Iterator[str]:
-    """Yield a warning for each group whose strategy has no effect."""
-    for group in cluster.groups:
-        reason = _without_effect(group)
-        if reason is not None:
-            yield f"spec.nodes[{group.key}]: {_FIELD} has no effect: {reason}"
-
-
-def _without_effect(group: Group) -> str | None:
-    if group.node.get(_FIELD) is not None and group.node_type != HISTORICAL:
-        return f"nodeType is {group.node_type}. Remove it"
-    if group.decommission_strategy is None or group.node_type != HISTORICAL:
-        return None
-    if group.is_deployment:
-        return "the pods of a Deployment stop in no order. Its pods are not decommissioned; use a StatefulSet"
-    if group.autoscaled:
-        return "an autoscaler sets the number of pods. They are not decommissioned"
-    if group.keeps_replicas:
-        return "replicas is not set. Pods that another client stops are not decommissioned"
-    if group.cluster.uid is None:
-        return "a cluster without a resource has no status to record names in. Its pods are not decommissioned"
-    return None

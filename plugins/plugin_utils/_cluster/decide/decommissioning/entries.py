@@ -1,0 +1,64 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The entry of a pod that is to stop: since when that is so, and since when it has no segments. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.room import (
+    has_no_destination,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.situation import (
+    LeavingPod,
+    ShrinkingGroup,
+    Situation,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since, timestamp
+
+# Two readings, if each segment is available.
+EMPTY_SECONDS = 10
+# Otherwise the pod may have segments: a Coordinator reports a server as empty until it has read it, after a failover or
+# an error, and a pod that Druid does not know may be restarting.
+UNSURE_SECONDS = 120
+
+
+def entry_of(pod: LeavingPod, group: ShrinkingGroup, found: Situation, has_room: bool) -> Entry:
+    """Return the entry of a pod that is to stop."""
+    earlier = found.recorded(pod.name)
+    started = min((entry.started_at for entry in earlier), default=timestamp(found.now))
+    name = pod.server.name if pod.server else None
+    last = next((entry for entry in earlier if entry.server and name in (entry.server, None)), None)
+    entry = last or Entry(pod.name, group.key, started)
+    if pod.server is None:
+        is_absent = found.is_complete and not pod.is_ready
+        return replace(entry, bytes=None, empty_since=_since(earlier, is_absent, found.now))
+    entry = replace(entry, bytes=pod.server.used)
+    if last is not None:
+        is_listed = name in found.listed
+        is_empty = is_listed and pod.server.is_empty and found.is_complete
+        # A name that others have removed is ours when we add it again.
+        of_others = entry.listed_by_others and is_listed
+        return replace(entry, empty_since=_since([last], is_empty, found.now), listed_by_others=of_others)
+    is_over = group.shrinks and seconds_since(started, found.now) >= group.timeout
+    if not has_room or not found.is_complete or is_over or has_no_destination(group, found):
+        return entry
+    return replace(entry, server=name, listed_by_others=name in found.listed)
+
+
+def _since(earlier: Iterable[Entry], holds: bool, now: datetime) -> str | None:
+    """Return since when it holds, if it does."""
+    return next((each.empty_since for each in earlier if each.empty_since), timestamp(now)) if holds else None
+
+
+def may_stop(pod: LeavingPod, entry: Entry, group: ShrinkingGroup, found: Situation) -> bool:
+    if group.shrinks and seconds_since(entry.started_at, found.now) >= group.timeout:
+        return True
+    is_sure = pod.server is not None and found.unavailable == 0
+    needed = EMPTY_SECONDS if is_sure else UNSURE_SECONDS
+    return entry.empty_since is not None and seconds_since(entry.empty_since, found.now) >= needed

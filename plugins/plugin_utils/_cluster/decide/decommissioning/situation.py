@@ -1,0 +1,124 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a decision about Historicals is based on. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.servers import (
+    HistoricalServer,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry
+
+
+@dataclass(frozen=True)
+class LeavingPod:
+    """A pod of an ordinal that is no longer specified; `server` is what Druid knows of it.
+
+    `is_ready`: Kubernetes reports that it is ready.
+    """
+
+    name: str
+    ordinal: int
+    is_ready: bool = True
+    server: HistoricalServer | None = None
+
+
+@dataclass(frozen=True)
+class ShrinkingGroup:
+    """A StatefulSet that has more pods than specified, with those that are to stop.
+
+    `first`: the ordinal of its first pod. `replicas`: the specified number. `timeout`: in seconds. `shrinks`: the pods
+    stop when the time is over.
+    """
+
+    key: str
+    replicas: int
+    pods: tuple[LeavingPod, ...]
+    timeout: float
+    shrinks: bool = False
+    first: int = 0
+
+
+@dataclass(frozen=True)
+class InDruid:
+    """What the Coordinator knows.
+
+    `listed`: the names in decommissioningNodes. `specified`: those of the resource. `unknown`: pods that are ready and
+    stay, but that it does not know. `absent`: the same, ready or not, and also if they do not exist. `unavailable`: the
+    number of segments that no server has loaded, None if it is unknown. `staying`: the names of the pods that the spec
+    keeps, as far as it knows them.
+    """
+
+    servers: tuple[HistoricalServer, ...]
+    listed: frozenset[str] = frozenset()
+    specified: frozenset[str] = frozenset()
+    unknown: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    unavailable: int | None = 0
+    staying: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What a decision is based on.
+
+    `existing`: the names of all pods that exist and whose ordinal is not specified, also after the StatefulSet has been
+    scaled. `druid`: None if it did not answer.
+    """
+
+    groups: tuple[ShrinkingGroup, ...]
+    existing: frozenset[str]
+    record: tuple[Entry, ...]
+    druid: InDruid | None
+    now: datetime
+
+    @cached_property
+    def leaving(self) -> frozenset[str]:
+        """The names of the servers that are to stop."""
+        return frozenset(pod.server.name for group in self.groups for pod in group.pods if pod.server)
+
+    @property
+    def listed(self) -> frozenset[str]:
+        """The names in Druid's list, as far as they are known."""
+        return self.druid.listed if self.druid else frozenset()
+
+    @property
+    def unavailable(self) -> int | None:
+        """The number of segments that no server has loaded, None if it is unknown."""
+        return self.druid.unavailable if self.druid else None
+
+    @property
+    def is_complete(self) -> bool:
+        """True if the Coordinator has answered, and knows all pods that it must know."""
+        return self.druid is not None and not self.druid.unknown
+
+    @property
+    def knows_what_stays(self) -> bool:
+        """True if it also knows the pods that are not ready."""
+        return self.is_complete and self.druid is not None and not self.druid.absent
+
+    def recorded(self, pod: str) -> list[Entry]:
+        """Return the entries of a pod."""
+        return [entry for entry in self.record if entry.pod == pod]
+
+    @property
+    def returning(self) -> frozenset[str]:
+        """The names of servers that stay, and whose entry in Druid's list is ours: it is removed."""
+        ours = frozenset(entry.server for entry in self.record if entry.server and entry.is_ours)
+        return ours & self.druid.staying - self.druid.specified if self.druid else frozenset()
+
+    def servers_in(self, tier: str) -> list[HistoricalServer]:
+        """Return all Historicals of a tier that are not decommissioned by others."""
+        servers = self.druid.servers if self.druid else ()
+        others = self.listed - self.leaving - self.returning
+        return [each for each in servers if each.tier == tier and each.name not in others]
+
+    def remaining_in(self, tier: str) -> list[HistoricalServer]:
+        """Return those of them that stay."""
+        return [each for each in self.servers_in(tier) if each.name not in self.leaving]
