@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome 
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import cluster_request, connection, run
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    MERGE,
     Manifest,
     NamespaceClient,
     condition,
@@ -70,6 +71,12 @@ class Fewer:
     def server(self, ordinal: int) -> str:
         """The name of a pod in Druid."""
         return f"{self.live.get('Pod', f'{WORKLOAD}-{ordinal}')['status']['podIP']}:8083"
+
+    def set_address(self, ordinal: int, address: str) -> None:
+        """Give a pod an address, as the kubelet does."""
+        body = {"status": {"podIP": address, "podIPs": [{"ip": address}]}}
+        path = f"{self.live.path('Pod', f'{WORKLOAD}-{ordinal}')}/status"
+        self.live.plane.request("PATCH", path, body, user="person", content_type=MERGE)
 
     def until_ready(self) -> None:
         eventually(lambda: (report := self.reconcile().report) is not None and report.is_ready)
@@ -136,6 +143,20 @@ def test_a_change_that_is_taken_back_while_druid_does_not_respond(fewer: Fewer) 
     assert fewer.druid.listed == [OTHER]
     fewer.until_ready()
     assert (fewer.record, fewer.replicas) == ([], 2)
+
+
+def test_a_pod_that_stays_gets_the_address_of_one_that_stops(fewer: Fewer) -> None:
+    first, last = fewer.server(0), fewer.server(1)
+    fewer.specify(1)
+    fewer.reconcile()
+    fewer.reconcile()
+    assert fewer.druid.listed == sorted([OTHER, last])
+    fewer.set_address(1, first.partition(":")[0])
+    fewer.set_address(0, last.partition(":")[0])
+    fewer.reconcile()
+    assert fewer.druid.listed == [OTHER]
+    fewer.reconcile()
+    assert fewer.druid.listed == sorted([OTHER, first])
 
 
 def test_too_little_room(fewer: Fewer) -> None:

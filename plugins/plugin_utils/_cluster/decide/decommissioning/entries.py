@@ -48,7 +48,7 @@ def entry_of(pod: LeavingPod, group: ShrinkingGroup, found: Situation, has_room:
     is_over = group.shrinks and seconds_since(started, found.now) >= group.timeout
     if not has_room or not found.is_complete or is_over or has_no_destination(group, found):
         return entry
-    return replace(entry, server=name, listed_by_others=name in found.listed)
+    return replace(entry, server=name, listed_by_others=name in found.listed - found.ours)
 
 
 def _since(earlier: Iterable[Entry], holds: bool, now: datetime) -> str | None:

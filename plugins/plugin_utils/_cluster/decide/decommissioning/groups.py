@@ -18,6 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.servers import (
     HistoricalServer,
     historical_servers,
+    names_of,
     server_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.settings import (
@@ -122,13 +123,23 @@ def live_replicas(group: Group, inputs: Inputs) -> int:
 
 def situation(inputs: Inputs) -> Situation:
     """Return what the decision is based on."""
-    servers = _servers(inputs)
-    groups = tuple(_shrinking_group(group, inputs, servers or ()) for group in shrinking(inputs))
-    record = record_of(inputs)
+    servers, record = _servers(inputs), record_of(inputs)
+    staying = _staying(inputs, record, servers or ())
+    others = tuple(server for server in servers or () if server.name not in staying)
+    groups = tuple(_shrinking_group(group, inputs, others) for group in shrinking(inputs))
     existing = frozenset(entry.pod for entry in record if _is_stopping(entry, inputs))
     leaving = frozenset(pod.name for group in groups for pod in group.pods)
     druid = None if servers is None else _in_druid(inputs, servers, leaving | existing)
-    return Situation(groups, existing | leaving, record, druid, inputs.now)
+    return Situation(groups, existing | leaving, record, druid, inputs.now, staying)
+
+
+def _staying(inputs: Inputs, record: tuple[Entry, ...], servers: tuple[HistoricalServer, ...]) -> frozenset[str]:
+    """Return the names of the pods that the spec keeps: of those in the record, in Druid's list, and of its servers."""
+    listed = entries_of(_answer(inputs, COORDINATOR_CONFIG) or {}, LIST)
+    known = (entry.server for entry in record if entry.server)
+    candidates = frozenset((*known, *listed, *(server.name for server in servers)))
+    found = (names_of(pod, group, candidates) for group, _name, pod in _kept_pods(inputs) if pod is not None)
+    return frozenset().union(*found)
 
 
 def _answer(inputs: Inputs, question: Any) -> Any:
@@ -149,9 +160,8 @@ def _in_druid(inputs: Inputs, servers: tuple[HistoricalServer, ...], stopping: f
         frozenset(entries_of(config, LIST)),
         _specified(inputs),
         tuple(name for name in _unknown(inputs, servers) if name not in stopping),
-        tuple(name for name, server in _kept_pods(inputs, servers) if server is None),
+        tuple(_absent(inputs, servers)),
         sum(status.values()) if status else None,
-        frozenset(server.name for _pod, server in _kept_pods(inputs, servers) if server),
     )
 
 
@@ -168,13 +178,20 @@ def _unknown(inputs: Inputs, servers: tuple[HistoricalServer, ...]) -> Iterator[
             yield from (_name(pod) for pod in pods if server_of(pod, group, servers) is None)
 
 
-def _kept_pods(inputs: Inputs, servers: tuple[HistoricalServer, ...]) -> Iterator[tuple[str, HistoricalServer | None]]:
-    """Yield the names of the pods that the spec keeps, and which server each is; they may not even exist."""
+def _absent(inputs: Inputs, servers: tuple[HistoricalServer, ...]) -> Iterator[str]:
+    """Yield the names of the pods that the spec keeps, but that Druid does not know, or that do not even exist."""
+    for group, name, pod in _kept_pods(inputs):
+        if pod is None or server_of(pod, group, servers) is None:
+            yield name
+
+
+def _kept_pods(inputs: Inputs) -> Iterator[tuple[Group, str, Manifest | None]]:
+    """Yield the pods that the spec keeps, with their groups and names; None if one does not exist."""
     for group in inputs.cluster.groups:
         if group.node_type == HISTORICAL:
             pods = {_name(pod): pod for pod in inputs.live.pods_of(group)}
             for name in _kept_names(group, inputs, pods):
-                yield name, server_of(pods[name], group, servers) if name in pods else None
+                yield group, name, pods.get(name)
 
 
 def _kept_names(group: Group, inputs: Inputs, pods: Collection[str]) -> Iterator[str]:

@@ -31,8 +31,9 @@ class Names:
         moved = {entry.pod for entry in current if entry.server}
         # A StatefulSet that has been scaled already has its pods for a while.
         stopping = (entry for entry in found.record if entry.pod in found.existing - moved)
-        desired = frozenset(entry.server for entry in (*current, *stopping) if entry.server)
-        stored = frozenset(entry.server for entry in found.record if entry.server and entry.is_ours)
+        # Its address may be that of a pod that stays.
+        desired = frozenset(entry.server for entry in (*current, *stopping) if entry.server) - found.staying
+        stored = found.ours
         specified = found.druid.specified if found.druid else frozenset()
         missing = desired - found.listed if found.druid else frozenset()
         return cls(desired, stored, stored - desired - specified, missing)

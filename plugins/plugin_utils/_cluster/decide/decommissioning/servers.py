@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.properties 
 _TYPE = "historical"
 # Druid's default of a Historical for druid.tlsPort.
 _TLS_PORT = 8283
+_ENDED = ("Failed", "Succeeded")
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,12 @@ def server_of(pod: Manifest, group: Group, servers: Iterable[HistoricalServer]) 
     return found[0] if len(found) == 1 else None
 
 
+def names_of(pod: Manifest, group: Group, names: Iterable[str]) -> frozenset[str]:
+    """Return those of the names that are of the pod."""
+    ports = ports_of(group)
+    return frozenset(name for name in names if _is_of(name, pod, ports))
+
+
 def ports_of(group: Group) -> frozenset[int]:
     """Return the ports that the group may announce."""
     texts = (group.cluster.get("common.runtime.properties"), group.node.get("runtime.properties"))
@@ -69,11 +76,18 @@ def _is_of(name: str, pod: Manifest, ports: Collection[int]) -> bool:
 
 def _is_host_of(host: str, pod: Manifest) -> bool:
     """True for an address of the pod, and for its name in DNS, with the following labels as far as they are there."""
-    status = pod.get("status") or {}
-    addresses = {status.get("podIP"), *(each.get("ip") for each in status.get("podIPs") or ())}
-    if host in addresses - {None, ""}:
+    if host in _addresses(pod):
         return True
     labels = host.split(".")
     subdomain = (pod.get("spec") or {}).get("subdomain") or ""
     expected = [pod["metadata"]["name"], *([subdomain, pod["metadata"]["namespace"]] if subdomain else [])]
     return all(found == label for found, label in zip(labels, expected, strict=False))
+
+
+def _addresses(pod: Manifest) -> frozenset[str]:
+    """Return the addresses of the pod; one that has ended still reports them when another pod has them."""
+    status = pod.get("status") or {}
+    if status.get("phase") in _ENDED:
+        return frozenset()
+    found = (status.get("podIP"), *(each.get("ip") for each in status.get("podIPs") or ()))
+    return frozenset(address for address in found if address)

@@ -51,8 +51,7 @@ class InDruid:
 
     `listed`: the names in decommissioningNodes. `specified`: those of the resource. `unknown`: pods that are ready and
     stay, but that it does not know. `absent`: the same, ready or not, and also if they do not exist. `unavailable`: the
-    number of segments that no server has loaded, None if it is unknown. `staying`: the names of the pods that the spec
-    keeps, as far as it knows them.
+    number of segments that no server has loaded, None if it is unknown.
     """
 
     servers: tuple[HistoricalServer, ...]
@@ -61,7 +60,6 @@ class InDruid:
     unknown: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
     unavailable: int | None = 0
-    staying: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,8 @@ class Situation:
     """What a decision is based on.
 
     `existing`: the names of all pods that exist and whose ordinal is not specified, also after the StatefulSet has been
-    scaled. `druid`: None if it did not answer.
+    scaled. `druid`: None if it did not answer. `staying`: the names of the pods that the spec keeps, also if Druid does not
+    know them yet: a new pod may have got the address of an earlier one.
     """
 
     groups: tuple[ShrinkingGroup, ...]
@@ -77,6 +76,7 @@ class Situation:
     record: tuple[Entry, ...]
     druid: InDruid | None
     now: datetime
+    staying: frozenset[str] = frozenset()
 
     @cached_property
     def leaving(self) -> frozenset[str]:
@@ -107,11 +107,15 @@ class Situation:
         """Return the entries of a pod."""
         return [entry for entry in self.record if entry.pod == pod]
 
+    @cached_property
+    def ours(self) -> frozenset[str]:
+        """The names in the record whose entries in Druid's list are ours."""
+        return frozenset(entry.server for entry in self.record if entry.server and entry.is_ours)
+
     @property
     def returning(self) -> frozenset[str]:
         """The names of servers that stay, and whose entry in Druid's list is ours: it is removed."""
-        ours = frozenset(entry.server for entry in self.record if entry.server and entry.is_ours)
-        return ours & self.druid.staying - self.druid.specified if self.druid else frozenset()
+        return self.ours & self.staying - self.druid.specified if self.druid else frozenset()
 
     def servers_in(self, tier: str) -> list[HistoricalServer]:
         """Return all Historicals of a tier that are not decommissioned by others."""

@@ -195,8 +195,8 @@ def test_an_entry_of_ours_that_is_to_be_removed_is_not_one_of_others(
     record: Entry, staying: set[str], specified: set[str], is_room: bool
 ) -> None:
     servers = (*THREE.values(), server(9, 0))
-    druid = InDruid(servers, frozenset({"h-9:8083"}), frozenset(specified), staying=frozenset(staying))
-    decided = decommission(situation(THREE, (record,), 0, druid=druid))
+    druid = InDruid(servers, frozenset({"h-9:8083"}), frozenset(specified))
+    decided = decommission(situation(THREE, (record,), 0, druid=druid, staying=frozenset(staying)))
     assert decided.replicas == {"historicals": 3 if is_room else 0}
 
 
@@ -298,3 +298,35 @@ def test_a_pod_with_another_address_gets_another_entry() -> None:
     decided = decommission(situation({**THREE, 2: moved}, (entry(2),), 2, listed=["h-2:8083"]))
     assert decided.record == (entry(2, server="10.0.0.9:8083", bytes=100), entry(2, 0))
     assert (decided.added, decided.removed) == (set(), {"h-2:8083"})
+
+
+@pytest.mark.parametrize("exists", [True, False], ids=["the former pod is terminating", "the former pod is deleted"])
+@pytest.mark.parametrize(
+    ("others", "specified", "is_removed"), [(False, False, True), (True, False, False), (False, True, False)]
+)
+def test_the_address_of_a_pod_that_stays_is_taken_out(
+    exists: bool, others: bool, specified: bool, is_removed: bool
+) -> None:
+    """A pod that stays has got the address of one that has stopped; only what others have listed remains."""
+    name = frozenset({"h-2:8083"})
+    druid = InDruid(tuple(THREE.values()), name, name if specified else frozenset())
+    record = (entry(2, listed_by_others=others),)
+    existing = ("h-2",) if exists else ()
+    decided = taken_back(record, [], existing=frozenset(existing), druid=druid, staying=name)
+    assert (decided.removed == name, decided.added, decided.ours) == (is_removed, set(), set())
+
+
+def test_the_address_of_a_pod_that_stays_is_never_added() -> None:
+    name = frozenset({"h-2:8083"})
+    decided = decommission(situation(THREE, (entry(1), entry(2)), 1, staying=name))
+    assert decided.added == {"h-1:8083"}
+    assert not (decided.due | decided.ours) & name
+
+
+def test_an_address_that_moves_between_pods_that_stop_stays_ours() -> None:
+    moved = {0: server(0), 1: HistoricalServer("h-2:8083", "hot", 100, 1000)}
+    decided = decommission(situation(moved, (entry(2),), 1, listed=["h-2:8083"], existing={"h-1"}))
+    assert [(each.pod, each.listed_by_others) for each in decided.record if each.server == "h-2:8083"][0] == (
+        "h-1",
+        False,
+    )

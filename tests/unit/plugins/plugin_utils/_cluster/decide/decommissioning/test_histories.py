@@ -48,8 +48,8 @@ class World:
     others: set[str] = field(default_factory=set)
     status: Mapping[str, object] = field(default_factory=dict)
     is_reachable: bool = True
+    starting: set[int] = field(default_factory=set)
     blind_until: datetime = datetime(2000, 1, 1, tzinfo=UTC)
-    addresses: int = MOST
 
     def reconcile(self, stops_after: int) -> None:
         """Decide, scale, write to Druid, and store the record; `stops_after` that many of the three."""
@@ -60,17 +60,22 @@ class World:
         assert decided.added <= {entry.server for entry in record}
         if stops_after > 0:
             self.replicas = replicas
+        staying = {name for number, name in self.pods.items() if number < self.specified}
+        assert not decided.added & staying
         if stops_after > 1 and self.is_reachable:
             self.listed = (self.listed - decided.removed) | decided.added
+            assert not self.listed & staying
         if stops_after > 2:
             self.status = {"historicalDecommission": [entry.document for entry in decided.record]}
         assert self.others <= self.listed
 
     def situation(self, record: tuple[Entry, ...]) -> Situation:
         """What the reconcile finds."""
-        servers = {name: HistoricalServer(name, "hot", self.seen(name), 10_000) for name in self.pods.values()}
+        known = (name for number, name in self.pods.items() if number not in self.starting)
+        servers = {name: HistoricalServer(name, "hot", self.seen(name), 10_000) for name in known}
         leaving = range(self.specified, self.replicas)
-        pods = tuple(LeavingPod(f"h-{n}", n, n in self.pods, servers.get(self.pods.get(n, ""))) for n in leaving)
+        ready = self.pods.keys() - self.starting
+        pods = tuple(LeavingPod(f"h-{n}", n, n in ready, servers.get(self.pods.get(n, ""))) for n in leaving)
         lost = sum(self.used[name] for name in self.pods.values()) if self.now < self.blind_until else 0
         druid = (
             InDruid(tuple(servers.values()), frozenset(self.listed), unavailable=lost) if self.is_reachable else None
@@ -79,7 +84,8 @@ class World:
             pods = tuple(LeavingPod(pod.name, pod.ordinal, pod.is_ready) for pod in pods)
         groups = (ShrinkingGroup("h", self.specified, pods, TIMEOUT, self.shrinks),) if pods else ()
         existing = frozenset(f"h-{number}" for number in self.pods if number >= self.specified)
-        return Situation(groups, existing, record, druid if self.is_reachable else None, self.now)
+        staying = frozenset(name for number, name in self.pods.items() if number < self.specified)
+        return Situation(groups, existing, record, druid if self.is_reachable else None, self.now, staying)
 
     def seen(self, name: str) -> int:
         """What the Coordinator reports: at first nothing, when it has just become the leader."""
@@ -91,7 +97,7 @@ class World:
         assert replicas <= max(self.specified, self.replicas)
         started = {entry.pod: entry.started_at for entry in record}
         for number in range(max(replicas, self.specified), self.replicas):
-            if number in self.pods and self.used[self.pods[number]]:
+            if number in self.pods and number not in self.starting and self.used[self.pods[number]]:
                 since = datetime.fromisoformat(started[f"h-{number}"])
                 assert self.shrinks
                 assert (self.now - since).total_seconds() >= TIMEOUT
@@ -102,20 +108,27 @@ class World:
         """The StatefulSet controller: pods that are not desired are deleted, missing ones are created."""
         for number in [number for number in self.pods if number >= self.replicas]:
             del self.used[self.pods.pop(number)]
+            self.starting -= {number}
         for number in range(self.replicas):
             if number not in self.pods:
                 self.create(number)
 
-    def replace_pod(self) -> None:
-        """The last pod is deleted, and comes back with another address and its PVC."""
-        number = max(self.pods)
-        used = self.used.pop(self.pods.pop(number))
-        self.used[self.create(number)] = used
+    def replace_pods(self, numbers: set[int]) -> None:
+        """These pods are deleted, and come back with addresses that are free, and their PVCs."""
+        used = {number: self.used.pop(self.pods.pop(number)) for number in sorted(numbers & self.pods.keys())}
+        # Each one gets the address of another.
+        for number, size in reversed(used.items()):
+            self.used[self.create(number)] = size
+        self.starting |= used.keys()
+
+    def start_pods(self) -> None:
+        """The pods are ready, and Druid knows them."""
+        self.starting.clear()
 
     def create(self, number: int) -> str:
         """A new pod."""
-        self.addresses += 1
-        name = self.pods[number] = f"10.0.0.{self.addresses}:8083"
+        free = (f"10.0.0.{address}:8083" for address in range(2 * MOST))
+        name = self.pods[number] = next(each for each in free if each not in self.pods.values())
         self.used[name] = 0
         return name
 
@@ -156,6 +169,11 @@ def specify(replicas: int) -> Callable[[World], None]:
     return change
 
 
+def replace_pods(numbers: set[int]) -> Callable[[World], None]:
+    """A node is drained, or a person deletes pods."""
+    return lambda world: world.replace_pods(numbers)
+
+
 def wait(seconds: int) -> Callable[[World], None]:
     """Time passes."""
 
@@ -174,11 +192,12 @@ ACTIONS = st.one_of(
     st.builds(reconcile, st.just(3)),
     st.builds(reconcile, st.integers(0, 3)),
     st.builds(specify, st.integers(1, MOST)),
+    st.builds(replace_pods, st.sets(st.integers(0, MOST - 1), min_size=1, max_size=2)),
     st.builds(wait, st.sampled_from([1, 5, 10, 60, 130, TIMEOUT])),
     st.sampled_from(
         [
             World.stop_pods,
-            World.replace_pod,
+            World.start_pods,
             World.move_segments,
             World.balance,
             World.others_write,
@@ -197,6 +216,7 @@ def test_any_history_ends_with_the_specified_pods_and_only_the_names_of_others(
     for act in actions:
         act(world)
     world.is_reachable = True
+    world.start_pods()
     for _attempt in range(12):
         world.now += timedelta(seconds=EMPTY_SECONDS)
         world.move_segments()
@@ -213,6 +233,7 @@ def test_what_is_settled_writes_nothing(shrinks: bool, actions: list[Callable[[W
     for act in actions:
         act(world)
     world.is_reachable = True
+    world.start_pods()
     for _attempt in range(12):
         world.now += timedelta(seconds=EMPTY_SECONDS)
         world.move_segments()

@@ -294,10 +294,10 @@ def test_a_pod_that_stays_is_absent_ready_or_not(
     if not exists:
         live = live.without([key])
     known = tuple(Server(f"10.0.0.{n}:8083", "historical", "hot", 100, 1000) for n in range(servers))
-    druid = situation(inputs(live=live, answers=in_druid(servers=known))).druid
-    assert druid is not None
-    assert druid.absent == absent
-    assert druid.staying == (frozenset() if absent else {"10.0.0.0:8083"})
+    found = situation(inputs(live=live, answers=in_druid(servers=known)))
+    assert found.druid is not None
+    assert found.druid.absent == absent
+    assert found.staying == ({"10.0.0.0:8083"} if exists and servers else frozenset())
 
 
 UNREACHABLE = Unavailable(state.UNREACHABLE, "Druid does not respond.")
@@ -398,3 +398,49 @@ def test_a_specified_list_also_has_our_names(config: dict[str, Any], expected: l
 def test_a_specified_name_is_not_removed() -> None:
     which = cluster(2, dynamicConfig={"coordinator": {"decommissioningNodes": ["10.0.0.1:8083"]}})
     assert decided(inputs(which, answers=in_druid(50, ["10.0.0.1:8083"]), status=recorded())).steps == ()
+
+
+def with_address(live: Observed, name: str, address: str, **status: Any) -> Observed:
+    """The pod has another address."""
+    pod = live.objects[ObjectKey("Pod", name)]
+    return live.with_objects([{**pod, "status": {**pod["status"], "podIP": address, **status}}])
+
+
+FIRST = "druid-c-historicals-0"
+REUSED = "10.0.0.1:8083"
+REMOVE = [f"remove {REUSED} from decommissioningNodes in Druid"]
+
+
+@pytest.mark.parametrize(
+    ("which", "number", "last", "known"),
+    [
+        pytest.param(cluster(1), 1, None, True, id="the other pod has stopped"),
+        pytest.param(cluster(1), 1, None, False, id="Druid does not know the new pod yet"),
+        pytest.param(cluster(1), 2, "10.0.0.7", True, id="the other pod has a new address"),
+        pytest.param(cluster(2), 2, "10.0.0.7", True, id="both stay after all"),
+    ],
+)
+def test_a_pod_that_stays_is_not_decommissioned_because_of_its_address(
+    which: Cluster, number: int, last: str | None, known: bool
+) -> None:
+    live = with_address(running(number), FIRST, "10.0.0.1")
+    live = with_address(live, LAST, last) if last else live
+    servers = (Server(REUSED, "historical", "hot", 100, 1000),) if known else ()
+    answers = in_druid(listed=[REUSED, "z:1"], servers=servers)
+    plan = decided(inputs(which, live, answers, recorded()))
+    assert [title for title in plan.titles if "decommissioningNodes" in title] == REMOVE
+
+
+@pytest.mark.parametrize("phase", ["Failed", "Succeeded"])
+def test_the_address_of_a_pod_that_has_ended_is_that_of_another_one(phase: str) -> None:
+    live = with_address(with_address(running(), FIRST, "10.0.0.1"), LAST, "10.0.0.1", phase=phase, conditions=[])
+    answers = in_druid(listed=[REUSED], servers=(Server(REUSED, "historical", "hot", 100, 1000),))
+    plan = decided(inputs(live=live, answers=answers, status=recorded()))
+    assert [title for title in plan.titles if "decommissioningNodes" in title] == REMOVE
+
+
+def test_the_address_of_a_pod_that_stays_is_not_written_with_a_specified_list() -> None:
+    which = cluster(1, dynamicConfig={"coordinator": {"decommissioningNodes": ["z:1"]}})
+    live = with_address(with_address(running(), FIRST, "10.0.0.1"), LAST, "10.0.0.7")
+    answers = in_druid(listed=[REUSED], servers=(Server(REUSED, "historical", "hot", 100, 1000),))
+    assert decommission_of(inputs(which, live, answers, recorded())).ours == frozenset()

@@ -12,6 +12,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.servers import (
     HistoricalServer,
     historical_servers,
+    names_of,
     server_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import LoadQueue, Server
@@ -70,3 +71,13 @@ def test_only_historicals_count_with_their_queues() -> None:
     servers = [Server("a:1", "historical", "hot", 5, 9), Server("b:1", "bridge", "hot", 5, 9)]
     assert historical_servers(servers, {"a:1": LoadQueue(1, 2)}) == (HistoricalServer("a:1", "hot", 5, 9, 3),)
     assert historical_servers(servers, {}) == (HistoricalServer("a:1", "hot", 5, 9),)
+
+
+@pytest.mark.parametrize(("phase", "expected"), [("Running", True), ("Failed", False), ("Succeeded", False)])
+def test_a_pod_that_has_ended_has_no_address(phase: str, expected: bool) -> None:
+    [group] = druid.cluster().groups
+    pod = {**POD, "status": {**POD["status"], "phase": phase}}
+    server = HistoricalServer("10.0.0.7:8082", "hot", 1, 2)
+    assert server_of(pod, group, [server]) == (server if expected else None)
+    names = names_of(pod, group, ["10.0.0.7:8082", "10.0.0.7:8083", "[fd00::7]:8283", "druid-c-hot-1:8082", "a:8082"])
+    assert names == {"druid-c-hot-1:8082", *(["10.0.0.7:8082", "[fd00::7]:8283"] if expected else [])}
