@@ -23,7 +23,8 @@ class Entry:
 
     `server`: its name in Druid, None until the decommissioning may begin. `bytes`: the size of its segments, None if
     that is unknown. `empty_since`: since when it has none. `listed_by_others`: the name was in Druid's list before, so
-    it is not ours.
+    it is not ours. `ended`: the pod stays, or has stopped; only its name has to be removed. If the pod is to stop
+    again, that is another decommissioning, with a limit of its own.
     """
 
     pod: str
@@ -33,6 +34,7 @@ class Entry:
     bytes: int | None = None
     empty_since: str | None = None
     listed_by_others: bool = False
+    ended: bool = False
 
     @property
     def is_ours(self) -> bool:
@@ -50,6 +52,7 @@ class Entry:
             "bytes": self.bytes,
             "emptySince": self.empty_since,
             "listedByOthers": self.listed_by_others or None,
+            "ended": self.ended or None,
         }
         return {name: value for name, value in document.items() if value is not None}
 
@@ -69,4 +72,5 @@ def _entry(document: Mapping[str, Any]) -> Entry:
         document.get("bytes"),
         document.get("emptySince"),
         bool(document.get("listedByOthers")),
+        bool(document.get("ended")),
     )

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.findings import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.settings import (
     strategy_warnings,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import limits

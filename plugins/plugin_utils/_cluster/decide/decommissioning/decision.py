@@ -73,7 +73,7 @@ def decommission(found: Situation) -> Decommission:
         names.obsolete & found.listed,
         names.desired & names.stored,
         crowded,
-        {group.key: late for group in found.groups if (late := _late(group, staying[group.key], found))},
+        {group.key: late for group in found.groups if (late := _late(group, staying[group.key], current, found))},
         frozenset(pod.name for pods in staying.values() for pod in pods),
         _awaited(found, bool(crowded)),
     )
@@ -99,8 +99,9 @@ def _replicas(group: ShrinkingGroup, staying: Iterable[LeavingPod]) -> int:
     return max([group.replicas, *(pod.ordinal - group.first + 1 for pod in staying)])
 
 
-def _late(group: ShrinkingGroup, staying: Iterable[LeavingPod], found: Situation) -> tuple[str, ...]:
-    starts = {pod.name: [entry.started_at for entry in found.recorded(pod.name)] for pod in staying}
-    return tuple(
-        name for name, since in starts.items() if since and seconds_since(min(since), found.now) >= group.timeout
-    )
+def _late(
+    group: ShrinkingGroup, staying: Iterable[LeavingPod], current: Iterable[Entry], found: Situation
+) -> tuple[str, ...]:
+    starts = {entry.pod: entry.started_at for entry in current}
+    names = (pod.name for pod in staying)
+    return tuple(name for name in names if seconds_since(starts[name], found.now) >= group.timeout)

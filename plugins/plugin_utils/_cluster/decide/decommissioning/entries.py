@@ -31,10 +31,10 @@ UNSURE_SECONDS = 120
 def entry_of(pod: LeavingPod, group: ShrinkingGroup, found: Situation, has_room: bool) -> Entry:
     """Return the entry of a pod that is to stop."""
     earlier = found.recorded(pod.name)
-    started = min((entry.started_at for entry in earlier), default=timestamp(found.now))
+    started = min((each.started_at for each in earlier if not each.ended), default=timestamp(found.now))
     name = pod.server.name if pod.server else None
     last = next((entry for entry in earlier if entry.server and name in (entry.server, None)), None)
-    entry = last or Entry(pod.name, group.key, started)
+    entry = replace(last or Entry(pod.name, group.key, started), started_at=started, ended=False)
     if pod.server is None:
         is_absent = found.is_complete and not pod.is_ready
         return replace(entry, bytes=None, empty_since=_since(earlier, is_absent, found.now))

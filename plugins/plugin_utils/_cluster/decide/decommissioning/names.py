@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.situation import Situation
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 
 
 @dataclass(frozen=True)
@@ -41,6 +40,7 @@ class Names:
 
 def kept(current: Iterable[Entry], names: Names, found: Situation) -> Iterator[Entry]:
     """Yield the other entries of the stored record that are needed: until their name is not in Druid's list."""
+    leaving = {entry.pod for entry in current}
     known = {(entry.pod, entry.server) for entry in current}
     for entry in found.record:
         if (entry.pod, entry.server) in known or entry.server is None:
@@ -48,5 +48,4 @@ def kept(current: Iterable[Entry], names: Names, found: Situation) -> Iterator[E
         if entry.server in names.desired:
             yield entry
         elif entry.server in names.obsolete and (found.druid is None or entry.server in found.listed):
-            # If its pod is to stop again, that is another decommissioning.
-            yield replace(entry, started_at=timestamp(found.now), bytes=None, empty_since=None)
+            yield replace(entry, ended=entry.pod not in leaving, bytes=None, empty_since=None)

@@ -67,8 +67,8 @@ class Situation:
     """What a decision is based on.
 
     `existing`: the names of all pods that exist and whose ordinal is not specified, also after the StatefulSet has been
-    scaled. `druid`: None if it did not answer. `staying`: the names of the pods that the spec keeps, also if Druid does not
-    know them yet: a new pod may have got the address of an earlier one.
+    scaled. `druid`: None if it did not answer. `staying`: the names of the pods that the spec keeps, also if Druid does
+    not know them yet: a new pod may have got the address of an earlier one.
     """
 
     groups: tuple[ShrinkingGroup, ...]

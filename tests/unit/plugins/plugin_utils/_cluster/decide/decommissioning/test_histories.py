@@ -242,3 +242,16 @@ def test_what_is_settled_writes_nothing(shrinks: bool, actions: list[Callable[[W
     before = (world.replicas, {*world.listed}, world.status)
     world.reconcile(3)
     assert (world.replicas, world.listed, world.status) == before
+
+
+@given(st.lists(ACTIONS, min_size=20, max_size=60))
+def test_the_record_does_not_change_while_druid_does_not_answer(actions: list[Callable[[World], None]]) -> None:
+    world = World()
+    for act in actions:
+        act(world)
+    world.is_reachable = False
+    world.reconcile(3)
+    world.now += timedelta(seconds=5)
+    before = recorded(world.status)
+    world.reconcile(3)
+    assert recorded(world.status) == before
