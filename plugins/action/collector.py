@@ -39,8 +39,8 @@ class ActionModule(ReconcileAction):
         def run_module(name: str, options: Mapping[str, Any], environment: Mapping[str, str]) -> Mapping[str, Any]:
             return self._module(name, options, environment, task_vars or {})
 
-        binary = arguments.get("helm_binary")
-        helm = Helm(run_module, connection.arguments, connection.environment, binary, _local_temporary())
+        binary, registry = arguments.get("helm_binary"), arguments.get("helm_registry_config")
+        helm = Helm(run_module, connection.arguments, connection.environment, binary, _local_temporary(), registry)
         self.kind = with_helm(helm)
         return super().run(tmp, task_vars)
 

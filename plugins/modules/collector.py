@@ -112,6 +112,11 @@ options:
   helm_binary:
     description: Path of the program C(helm) on the controller. By default it is searched on the E(PATH).
     type: str
+  helm_registry_config:
+    description:
+      - Absolute path of a file on the controller with the credentials of OCI registries, in the format of Docker's
+        C(config.json). By default, Helm has no credentials.
+    type: str
   helm_timeout:
     description: How long Helm waits for the pods of a release before it restores the previous revision, in seconds.
     type: int

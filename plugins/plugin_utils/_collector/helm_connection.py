@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_environment import NEUTRAL
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection_options import with_environment
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 
@@ -25,29 +26,6 @@ _UNSUPPORTED = (
     "impersonate_user",
     "impersonate_groups",
 )
-# What a shell may have set for Helm: another API server, user or storage than those that the reconcile examined. Helm
-# takes an empty text for a variable that is not set.
-_NEUTRAL: Mapping[str, str] = {
-    **dict.fromkeys(
-        (
-            "HELM_KUBEAPISERVER",
-            "HELM_KUBEASGROUPS",
-            "HELM_KUBEASUSER",
-            "HELM_KUBECAFILE",
-            "HELM_KUBECONTEXT",
-            "HELM_KUBEINSECURE_SKIP_TLS_VERIFY",
-            "HELM_KUBETLS_SERVER_NAME",
-            "HELM_KUBETOKEN",
-            "HELM_DEBUG",
-            "HELM_MAX_HISTORY",
-            "HELM_NAMESPACE",
-        ),
-        "",
-    ),
-    "HELM_DRIVER": "secret",
-    # The default of kubernetes.core, which may be that of the operator's cache.
-    "K8S_AUTH_KUBECONFIG": "",
-}
 _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _HOST, _PORT = "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"
 
@@ -75,12 +53,12 @@ def helm_connection(options: Mapping[str, Any], environment: Mapping[str, str]) 
     arguments = {name: settled[name] for name in _SUPPORTED if settled.get(name) is not None}
     kubeconfig = settled.get("kubeconfig")
     if isinstance(kubeconfig, Mapping):
-        return HelmConnection({**arguments, "kubeconfig": dict(kubeconfig)}, _NEUTRAL)
+        return HelmConnection({**arguments, "kubeconfig": dict(kubeconfig)}, NEUTRAL)
     if kubeconfig:
-        return HelmConnection(arguments, {**_NEUTRAL, "KUBECONFIG": str(Path(kubeconfig).expanduser())})
+        return HelmConnection(arguments, {**NEUTRAL, "KUBECONFIG": str(Path(kubeconfig).expanduser())})
     if not settled.get("host") and not settled.get("context") and environment.get(_HOST) and _SERVICE_ACCOUNT.exists():
-        return HelmConnection({**arguments, "kubeconfig": in_cluster(environment)}, _NEUTRAL)
-    return HelmConnection(arguments, _NEUTRAL)
+        return HelmConnection({**arguments, "kubeconfig": in_cluster(environment)}, NEUTRAL)
+    return HelmConnection(arguments, NEUTRAL)
 
 
 def in_cluster(environment: Mapping[str, str]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_environment import private_environment
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import UnreadableRelease, documents
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.validate import is_safe_path
@@ -44,6 +45,7 @@ class Helm:
     """Helm of the controller. `connection` are arguments of the modules, `environment` variables of all of them.
 
     `temporary` is the directory for the files of a run. It is removed with the run, if that is killed.
+    `registry_config` is the file with the credentials of registries.
     """
 
     run_module: RunModule
@@ -51,6 +53,7 @@ class Helm:
     environment: Mapping[str, str]
     binary: str | None = None
     temporary: str | None = None
+    registry_config: str | None = None
 
     def rendered(self, target: Target) -> tuple[Manifest, ...]:
         """Return the objects of the chart, with those of its hooks and its CRDs. Nothing is connected."""
@@ -124,10 +127,7 @@ class Helm:
             path = directory / "values.json"
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE), "wb") as file:
                 file.write(to_json(values))
-            # Without plugins: kubernetes.core would ask helm-diff whether an upgrade is needed, which is decided here.
-            plugins = directory / "plugins"
-            plugins.mkdir()
-            yield directory, path, {**self.environment, "HELM_PLUGINS": str(plugins)}
+            yield directory, path, {**self.environment, **private_environment(directory, self.registry_config)}
         finally:
             shutil.rmtree(directory, ignore_errors=True)
 

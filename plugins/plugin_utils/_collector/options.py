@@ -24,6 +24,7 @@ ARGUMENTS: Mapping[str, Any] = {
     "allow_cluster_scoped_objects": {"type": "bool", "default": False},
     "chart": {"type": "str"},
     "helm_binary": {"type": "str"},
+    "helm_registry_config": {"type": "str"},
     "helm_timeout": {"type": "int", "default": 120},
 }
 

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.tests.system.collector import shell
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible, Run
 from testbed.clients import helm
 
 COLLECTOR = "druidops.druid.collector"
 ROOT = Path(__file__).resolve().parents[3]
-# What a shell may have for Helm. None of it has Helm connect to another API server, or store releases elsewhere.
-SHELL = {"HELM_KUBEAPISERVER": "https://127.0.0.1:1", "HELM_DRIVER": "configmap", "HELM_KUBEASUSER": "another"}
 CHART = ROOT / "charts" / "druid-collector"
 
 
@@ -37,8 +36,15 @@ class Collectors:
     ansible: Ansible
     live: NamespaceClient
 
-    def run(self, name: str = "telemetry", *options: str, status: int = 0, **variables: Any) -> Run:
-        """Run the playbook druidops.druid.collector."""
+    def run(
+        self,
+        name: str = "telemetry",
+        *options: str,
+        status: int = 0,
+        environment: dict[str, str] | None = None,
+        **variables: Any,
+    ) -> Run:
+        """Run the playbook druidops.druid.collector, in a shell with settings of Helm that must not take effect."""
         specified = {
             "name": name,
             "namespace": self.live.namespace,
@@ -48,7 +54,11 @@ class Collectors:
         }
         prefixed = {f"druid_collector_{key}": value for key, value in specified.items()}
         file = self.ansible.write("variables.json", prefixed)
-        return self.ansible.run(COLLECTOR, "--extra-vars", file, *options, status=status, **SHELL)
+        directory = self.ansible.directory / "shell"
+        hostile = {**shell.variables(directory), **(environment or {})}
+        done = self.ansible.run(COLLECTOR, "--extra-vars", file, *options, status=status, **hostile)
+        assert shell.left(directory, self.ansible.directory) == set()
+        return done
 
     def helm(self, *words: str) -> str:
         """Run helm in the namespace, with the permissions of an administrator."""

@@ -64,7 +64,6 @@ def test_values_are_in_a_private_file_that_is_deleted(tmp_path: Path) -> None:
     }
     assert [*found.values()] == ["telemetry", "tenant", "/charts/c", "60s", "/bin/helm"]
     assert arguments["atomic"] is arguments["skip_crds"] is True
-    # no plugin of the user takes part
     assert (environment["KUBECONFIG"], Path(environment["HELM_PLUGINS"]).parent.parent) == ("/k", tmp_path)
     assert [*tmp_path.iterdir()] == []
 
