@@ -29,7 +29,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- kindIs "invalid" .Values.healthCheck | ternary (empty .Values.config) .Values.healthCheck }}
 {{- end }}
 
-{{- /* A dollar sign is doubled: the collector replaces $NAME with an environment variable. */}}
+{{- /*
+A dollar sign is doubled: the collector replaces $NAME with an environment variable. The exporter otlp is called otlp_grpc in
+newer versions, which accept both names.
+*/}}
 {{- define "druid-collector.pipeline" -}}
 extensions:
   health_check:

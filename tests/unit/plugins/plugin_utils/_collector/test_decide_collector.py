@@ -100,7 +100,7 @@ def test_nothing_hostile_becomes_a_word_of_the_command_line(text: str) -> None:
 
 
 def test_valid_ones() -> None:
-    assert validate.problems(collector(collector={"version": "0.140.0"}, tenant="team-a", cluster="wiki"), []) == ()
+    assert validate.problems(collector(collector={"version": "0.149.0"}, tenant="team-a", cluster="wiki"), []) == ()
     for repository in (REPOSITORY, "oci://registry.example.com:5000/a/b"):
         chart = {"repository": repository, "name": "c", "version": "1.0.0-rc.1+b"}
         assert validate.problems(collector(chart=chart), [f"{repository}/"]) == ()
