@@ -43,6 +43,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Chart, Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import (
@@ -81,7 +82,9 @@ def _reconcile(now: datetime, api: KubernetesApi, resource: Manifest, options: O
     except UnreadableChart as error:
         return planned.blocked(Finding(reasons.HELM_FAILED, str(error)))
     with options.phases("observe"):
-        observed = observe(api, collector)
+        observed = _observed(api, collector)
+    if isinstance(observed, Finding):
+        return planned.blocked(observed)
     with options.phases("decide"):
         planned = _planned(api, planned, observed, chart, options, now)
     paused = pause_finding(collector.annotations, collector.spec)
@@ -91,6 +94,19 @@ def _reconcile(now: datetime, api: KubernetesApi, resource: Manifest, options: O
         return planned
     with options.phases("act"):
         return act(api, planned, options)
+
+
+def _observed(api: KubernetesApi, collector: Collector) -> Observed | Finding:
+    """Return what was read. The permission to read it goes with the namespace of the tenant."""
+    try:
+        return observe(api, collector)
+    except ApiError as error:
+        if error.status != FORBIDDEN:
+            raise
+        problem = decide.namespace_problem(collector, namespace_state(api, collector.tenant))
+        if problem is None:
+            raise
+        return problem
 
 
 def _planned(

@@ -113,6 +113,32 @@ def test_chart_with_cluster_scoped_objects(collectors: Collectors, live: Namespa
     collectors.run(state="absent", wait=True)
 
 
+def test_chart_that_shows_its_objects_only_to_the_api_server(
+    collectors: Collectors, live: NamespaceClient, tmp_path: Path
+) -> None:
+    name = f"hidden-{live.namespace}"
+    role = f"kind: ClusterRole\napiVersion: rbac.authorization.k8s.io/v1\nmetadata: {{name: {name}}}\nrules: []\n"
+    chart = copied(tmp_path)
+    condition = '{{ if lookup "v1" "ServiceAccount" .Release.Namespace "default" }}'
+    (chart / "templates" / "hidden.yaml").write_text(f"{condition}\n{role}{{{{ end }}}}\n")
+    live.create(resource())
+    collectors.run(chart=str(chart))
+    # found afterwards, and then nothing of the release is written again
+    collectors.run(status=2, chart=str(chart))
+    assert collectors.reason() == "ClusterScopedObjects"
+    live.delete("Service", "telemetry")
+    mark = live.mark()
+    refused = collectors.run(status=2, chart=str(chart))
+    assert f"ClusterRole {name}" in refused.output
+    assert live.find("Service", "telemetry") is None
+    assert not [
+        each for each in live.writes(mark) if each.resource not in ("collectors", "events") and not each.dry_run
+    ]
+    collectors.run(chart=str(chart), allow_cluster_scoped_objects=True)
+    assert live.find("Service", "telemetry") is not None
+    collectors.run(state="absent", wait=True)
+
+
 @campaign("the decision about it")
 def test_revision_of_an_interrupted_run(collectors: Collectors, live: NamespaceClient) -> None:
     live.create(resource())

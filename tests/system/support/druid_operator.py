@@ -58,7 +58,7 @@ class DruidOperator:
     def is_true(self, name: str, kind: str) -> bool:
         """True when a condition of the resource is true."""
         resource = self.live.get(self.kind, name)
-        return bool(resource.get("status")) and condition(resource, kind)["status"] == "True"
+        return bool(resource.get("status", {}).get("conditions")) and condition(resource, kind)["status"] == "True"
 
     def wait_until_ready(self, name: str) -> None:
         """Wait until the resource is ready."""
