@@ -121,6 +121,13 @@ options:
     description: How long Helm waits for the pods of a release before it restores the previous revision, in seconds.
     type: int
     default: 120
+  tenant_service_account:
+    description:
+      - Name of a ServiceAccount in the namespace of the release. Helm acts as that account (impersonation), and so does
+        this action when it compares and restores objects of the release, so that a chart has its permissions only.
+      - By default, both act as the user of this task.
+    type: str
+    default: ""
 seealso:
   - module: kubernetes.core.helm
 """
@@ -143,7 +150,7 @@ EXAMPLES = r"""
     spec:
       collector:
         name: telemetry
-        version: 0.140.0
+        version: 0.149.0
       cluster: wiki
 
 - name: Uninstall it

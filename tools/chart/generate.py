@@ -35,6 +35,7 @@ def copies() -> dict[Path, bytes]:
     return {
         FILES / "role.yaml": (CONFIG / "rbac" / "role.yaml").read_bytes(),
         FILES / "collector_role.yaml": (CONFIG / "collector" / "role.yaml").read_bytes(),
+        FILES / "collector_account_role.yaml": (CONFIG / "collector_account" / "operator_role.yaml").read_bytes(),
         FILES / "annotations.yaml": (CONFIG / "admission" / "annotations.yaml").read_bytes(),
         **{FILES / "crds" / crd.name: crd.read_bytes() for crd in crds},
     }

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import drift, names
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.account import connection_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import (
     attempt_digest,
     chart_mismatch,
@@ -138,16 +139,18 @@ def _label(api: KubernetesApi, done: Reconciled, revision: Revision) -> None:
     api.json_patch("Secret", metadata["namespace"], metadata["name"], operations)
 
 
-def _restore(api: KubernetesApi, done: Reconciled, step: Restore, _options: Options) -> Reconciled:
+def _restore(api: KubernetesApi, done: Reconciled, step: Restore, options: Options) -> Reconciled:
     collector = done.collector
-    drift.restore(api, step.revision.manifest, step.change, collector.release, collector.tenant)
+    connection = connection_of(api, options.user_of(collector.tenant))
+    drift.restore(connection, step.revision.manifest, step.change, collector.release, collector.tenant)
     objects = done.objects
     unavailable = (*objects.unavailable, *drift.restarted(step.change))
     return replace(done, objects=replace(objects, unavailable=unavailable))
 
 
 def _uninstall(api: KubernetesApi, done: Reconciled, step: Uninstall, options: Options) -> Reconciled:
-    uninstall(api, options.helm, step.release, step.name)
+    connection = connection_of(api, options.user_of(done.collector.tenant))
+    uninstall(connection, options.helm, step.release, step.name)
     return replace(done, release=None)
 
 

@@ -19,6 +19,7 @@ from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.account import user_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_environment import private_environment
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import UnreadableRelease, documents
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Target
@@ -45,7 +46,8 @@ class Helm:
     """Helm of the controller. `connection` are arguments of the modules, `environment` variables of all of them.
 
     `temporary` is the directory for the files of a run. It is removed with the run, if that is killed.
-    `registry_config` is the file with the credentials of registries.
+    `registry_config` is the file with the credentials of registries, `service_account` the name of the account of a
+    tenant as which Helm connects.
     """
 
     run_module: RunModule
@@ -54,6 +56,7 @@ class Helm:
     binary: str | None = None
     temporary: str | None = None
     registry_config: str | None = None
+    service_account: str = ""
 
     def rendered(self, target: Target) -> tuple[Manifest, ...]:
         """Return the objects of the chart, with those of its hooks and its CRDs. Nothing is connected."""
@@ -87,7 +90,7 @@ class Helm:
                 "history_max": HISTORY,
                 "skip_crds": skip_crds,
             }
-            self._run(MODULE, arguments, environment)
+            self._run(MODULE, arguments, {**environment, **self._as_user(target.namespace)})
 
     def uninstall(self, release: str, namespace: str) -> None:
         """Uninstall the release and wait until its objects are deleted."""
@@ -99,7 +102,10 @@ class Helm:
                 "release_state": "absent",
                 "wait": True,
             }
-            self._run(MODULE, arguments, environment)
+            self._run(MODULE, arguments, {**environment, **self._as_user(namespace)})
+
+    def _as_user(self, namespace: str) -> dict[str, str]:
+        return {"HELM_KUBEASUSER": user_of(self.service_account, namespace)}
 
     def _chart(self, target: Target) -> dict[str, Any]:
         chart = target.chart

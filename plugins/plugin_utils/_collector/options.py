@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.account import user_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import Helm, no_helm
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import request
@@ -26,6 +27,7 @@ ARGUMENTS: Mapping[str, Any] = {
     "helm_binary": {"type": "str"},
     "helm_registry_config": {"type": "str"},
     "helm_timeout": {"type": "int", "default": 120},
+    "tenant_service_account": {"type": "str", "default": ""},
 }
 
 
@@ -39,18 +41,24 @@ class Options(request.Options):
     allow_cluster_scoped_objects: bool = False
     chart: str = DEFAULT_CHART
     helm_timeout: int = 120
+    tenant_service_account: str = ""
+
+    def user_of(self, tenant: str) -> str:
+        """Return the user as whom the objects of a release in this namespace are read and written."""
+        return user_of(self.tenant_service_account, tenant)
 
 
 def to_options(helm: Helm, arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> Options:
     """Return the options of a reconcile from the arguments of the action."""
     return Options(
         check_mode=check_mode,
-        helm=helm,
+        helm=replace(helm, service_account=arguments["tenant_service_account"]),
         allowed_reference_namespaces=tuple(arguments["allowed_reference_namespaces"]),
         allowed_tenant_namespaces=tuple(filter(None, arguments["allowed_tenant_namespaces"])),
         allowed_chart_repositories=tuple(filter(None, arguments["allowed_chart_repositories"])),
         allow_cluster_scoped_objects=arguments["allow_cluster_scoped_objects"],
         chart=arguments["chart"] or DEFAULT_CHART,
         helm_timeout=arguments["helm_timeout"],
+        tenant_service_account=arguments["tenant_service_account"],
         meter=meter,
     )

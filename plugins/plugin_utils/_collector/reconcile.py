@@ -11,6 +11,7 @@ from datetime import datetime
 from functools import partial
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import decide, names, validate
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.account import connection_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.chart import (
     UnreadableChart,
@@ -141,7 +142,8 @@ def _to_keep(api: KubernetesApi, planned: Reconciled, deployed: Revision, option
     """Plan for a release that is deployed as specified: its objects, and its mark."""
     collector = planned.collector
     is_marked = planned.release is not None and planned.release.owner == (collector.namespace, collector.name)
-    objects = compare_objects(api, deployed.manifest, collector.release, collector.tenant)
+    connection = connection_of(api, options.user_of(collector.tenant))
+    objects = compare_objects(connection, deployed.manifest, collector.release, collector.tenant)
     # A chart can have other objects with an API server than those that were rendered without one.
     refused = _scope_problems(api, collector, (*deployed.manifest, *deployed.hooks), options)
     # What is not permitted is not written again.

@@ -111,6 +111,16 @@ class KubernetesApi:
         """Return the same connection, which also knows these kinds."""
         return replace(self, kinds={**self.kinds, **kinds})
 
+    def acting_as(self, user: str) -> KubernetesApi:
+        """Return the same connection, whose requests have the permissions of this user."""
+
+        def headers() -> urllib3.HTTPHeaderDict:
+            found = self.headers()
+            found["Impersonate-User"] = user
+            return found
+
+        return replace(self, headers=headers)
+
     def get(self, kind: str, namespace: str | None, name: str) -> Manifest | None:
         """Return the object, or None if there is none of that name; ApiError if the kind is unknown."""
         if not all(_SEGMENT.fullmatch(part) for part in (namespace, name) if part is not None):

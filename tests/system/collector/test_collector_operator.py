@@ -9,17 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import yaml
-from ansible_collections.druidops.druid.tests.system.collector.conftest import ROOT, resource
+from ansible_collections.druidops.druid.tests.system.collector.conftest import resource
+from ansible_collections.druidops.druid.tests.system.collector.permissions import ACCOUNT, permit, permit_account
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
-from ansible_collections.druidops.druid.tests.system.support.operator_account import FORBIDDEN, Account, account
+from ansible_collections.druidops.druid.tests.system.support.operator_account import FORBIDDEN, account
 from testbed.clients import helm
 from testbed.operator_plugin import StartOperator
-
-_RBAC = "/apis/rbac.authorization.k8s.io/v1/namespaces"
 
 
 @pytest.fixture
@@ -29,17 +27,6 @@ def with_helm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     programs.mkdir()
     (programs / "helm").symlink_to(helm())
     monkeypatch.setenv("PATH", str(programs), prepend=":")
-
-
-def permit(live: NamespaceClient, login: Account) -> None:
-    """Give the operator the permissions of config/collector in the namespace."""
-    role = yaml.safe_load((ROOT / "config" / "collector" / "role.yaml").read_text(encoding="utf-8"))
-    *_system, namespace, name = login.username.split(":")
-    live.plane.request("POST", f"{_RBAC}/{live.namespace}/roles", role)
-    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": role["metadata"]["name"]}
-    subject = {"kind": "ServiceAccount", "name": name, "namespace": namespace}
-    binding = {"metadata": role["metadata"], "roleRef": reference, "subjects": [subject]}
-    live.plane.request("POST", f"{_RBAC}/{live.namespace}/rolebindings", binding)
 
 
 @pytest.mark.usefixtures("with_helm")
@@ -71,6 +58,42 @@ def test_life_cycle(operator: StartOperator, live: NamespaceClient, tmp_path: Pa
     assert "install release telemetry" in log.read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("with_helm")
+def test_account_of_the_tenant(operator: StartOperator, live: NamespaceClient, tmp_path: Path) -> None:
+    login = account(live.plane, live.namespace, tmp_path)
+    permit_account(live, login)
+    started = start(operator, live, tmp_path, login=login, RECONCILE_WAIT="5s", TENANT_SERVICE_ACCOUNT=ACCOUNT)
+    started, mark = replace(started, kind="Collector"), live.mark()
+    live.create(resource())
+    started.wait_until_ready("telemetry")
+    live.delete("Service", "telemetry")
+    eventually(lambda: live.find("Service", "telemetry") is not None)
+    live.delete("Collector", "telemetry")
+    eventually(lambda: live.find("Collector", "telemetry") is None)
+    assert live.names("Deployment") == set()
+    # Helm asks for the namespace, and does without.
+    refused = [each for each in started.events(mark) if each.code == FORBIDDEN and each.resource != "namespaces"]
+    assert refused == []
+
+
+@pytest.mark.usefixtures("with_helm")
+def test_tenant_whose_namespace_is_deleted(operator: StartOperator, live: NamespaceClient, tmp_path: Path) -> None:
+    tenant = NamespaceClient(live.plane, f"{live.namespace}-tenant")
+    live.plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": tenant.namespace}})
+    login = account(live.plane, live.namespace, tmp_path)
+    permit(tenant, login)
+    allowed = {"ALLOWED_TENANT_NAMESPACES": tenant.namespace}
+    started = replace(start(operator, live, tmp_path, login=login, RECONCILE_WAIT="5s", **allowed), kind="Collector")
+    live.create(resource(tenant=tenant.namespace))
+    started.wait_until_ready("telemetry")
+    # with it, the permissions of the operator go
+    live.plane.request("DELETE", f"/api/v1/namespaces/{tenant.namespace}")
+    eventually(lambda: reason(live) == "TenantNotFound", otherwise=lambda: started.diagnostics("telemetry"))
+    live.delete("Collector", "telemetry")
+    eventually(lambda: live.find("Collector", "telemetry") is None)
+
+
 def reason(live: NamespaceClient) -> str:
     found = live.get("Collector", "telemetry")
-    return condition(found, "Ready")["reason"] if found.get("status") else ""
+    # before an installation, the status has only the release
+    return condition(found, "Ready")["reason"] if found.get("status", {}).get("conditions") else ""

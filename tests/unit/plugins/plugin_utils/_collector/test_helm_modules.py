@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import stat
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,16 @@ def test_rendered_objects(tmp_path: Path) -> None:
     # it is not connected
     assert "host" not in modules.calls[0][1]
     assert [*tmp_path.iterdir()] == []
+
+
+def test_account_of_the_tenant(tmp_path: Path) -> None:
+    modules = Modules({})
+    acting = replace(helm(modules, tmp_path), service_account="deployer")
+    acting.deploy(TARGET, 60, skip_crds=True)
+    acting.uninstall("telemetry", "tenant")
+    helm(modules, tmp_path).deploy(TARGET, 60, skip_crds=True)
+    user = "system:serviceaccount:tenant:deployer"
+    assert [environment["HELM_KUBEASUSER"] for _name, _arguments, environment in modules.calls] == [user, user, ""]
 
 
 def test_message_of_helm(tmp_path: Path) -> None:
