@@ -10,11 +10,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.external_autoscalers import (
     is_scaled_by_autoscaler,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import deletes_scaled_pvcs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import partition
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare, same_object
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import CONFLICT, ApiError
@@ -88,9 +90,10 @@ def with_precondition(step: Step) -> Manifest:
 def needs_same_version(step: Step) -> bool:
     """True when the step sets replicas, or will delete PVCs of stopped pods, depending on the replicas that were read.
 
-    An autoscaler or a later reconcile may have raised them since; or set them to 0, to stop the group.
+    An autoscaler or a later reconcile may have raised them since; or set them to 0, to stop the group. Also when the
+    step belongs to a drain: another process may have recorded more since, or lowered the partition already.
     """
-    return _sets_replicas(step) or _starts_deleting_scaled_pvcs(step)
+    return _sets_replicas(step) or _starts_deleting_scaled_pvcs(step) or _drains(step)
 
 
 def _for_later_version(api: KubernetesApi, step: Step, pause: float) -> Step | None:
@@ -111,6 +114,15 @@ def _starts_deleting_scaled_pvcs(step: Step) -> bool:
     if step.key.kind != "StatefulSet" or step.live is None:
         return False
     return deletes_scaled_pvcs(step.manifest) and not deletes_scaled_pvcs(step.live)
+
+
+def _drains(step: Step) -> bool:
+    """True if the step writes or removes the record of a drain, or changes the partition."""
+    if step.key.kind != "StatefulSet" or step.live is None:
+        return False
+    found = ((each["metadata"].get("annotations") or {}) for each in (step.live, step.manifest))
+    is_recorded = any(names.DRAIN_ANNOTATION in annotations for annotations in found)
+    return is_recorded or partition(step.live) != partition(step.after or step.manifest)
 
 
 def _with_metadata(manifest: Manifest, **more: str) -> Manifest:

@@ -1,0 +1,77 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which writes are bound to the version of the object that they were decided on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import act
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write import with_precondition
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server
+
+Manifest = dict[str, Any]
+RECORD = '[{"pod":"a-1"}]'
+
+
+def workload(record: str | None = None, partition: int | None = None, label: str = "") -> Manifest:
+    """Return a StatefulSet whose replicas an autoscaler sets."""
+    manifest = druid.rendered("StatefulSet")
+    metadata = {**manifest["metadata"], "labels": {**manifest["metadata"]["labels"], "label": label}}
+    annotations = {**(metadata.get("annotations") or {}), **({names.DRAIN_ANNOTATION: record} if record else {})}
+    spec = {name: value for name, value in manifest["spec"].items() if name != "replicas"}
+    if partition is not None:
+        spec["updateStrategy"] = {"type": "RollingUpdate", "rollingUpdate": {"partition": partition}}
+    return {**manifest, "metadata": {**metadata, "annotations": annotations}, "spec": spec}
+
+
+def update(before: Manifest, after: Manifest) -> Step:
+    live = stored(before)
+    return Step("update", after, "g", live, compare(live, after).predicted)
+
+
+# (the StatefulSet before, and after; whether it is written only to the version that was read)
+WRITES: dict[str, tuple[Manifest, Manifest, bool]] = {
+    "another field": (workload(label="a"), workload(label="b"), False),
+    "a partition that stays": (workload(partition=2, label="a"), workload(partition=2, label="b"), False),
+    "a lower partition": (workload(partition=2), workload(partition=1), True),
+    "a higher partition": (workload(), workload(partition=1), True),
+    "a partition that is removed": (workload(partition=1), workload(), True),
+    "the first record": (workload(), workload(RECORD), True),
+    "a changed record": (workload(RECORD), workload("[]"), True),
+    "a removed record": (workload(RECORD), workload(), True),
+    "another field beside a record": (workload(RECORD, label="a"), workload(RECORD, label="b"), True),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "is_bound"), WRITES.values(), ids=WRITES)
+def test_a_step_of_a_drain_is_written_only_to_the_version_that_was_read(
+    before: Manifest, after: Manifest, is_bound: bool
+) -> None:
+    metadata = with_precondition(update(before, after))["metadata"]
+    assert (metadata["uid"], metadata.get("resourceVersion")) == ("uid-of-druid-c-brokers", "1" if is_bound else None)
+
+
+def test_a_drain_is_not_bound_when_its_workload_is_created() -> None:
+    assert "uid" not in with_precondition(Step("create", workload(RECORD), "g"))["metadata"]
+
+
+def test_a_later_record_is_not_overwritten(server: Server, api: KubernetesApi) -> None:
+    step = update(workload(RECORD, 2), workload(RECORD, 1))
+    later = stored(workload("[]", 1))
+    later["metadata"]["resourceVersion"] = "2"
+    conflict = Response(409, {"message": "the object has been modified", "reason": "Conflict"})
+    server.responses = [conflict, Response(body=later)]
+    [result] = act(api, [step])
+    assert result.error is not None
+    assert "was modified concurrently, so nothing was written to it" in result.error
+    assert [request.method for request in server.requests] == ["PATCH", "GET"]
