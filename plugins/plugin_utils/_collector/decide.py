@@ -26,7 +26,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import cross_namespace, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest, join_limited
 
 # How much longer than its own timeout a run of Helm may take, until its revision counts as interrupted.
 GRACE = timedelta(seconds=60)
@@ -221,6 +221,16 @@ def failed_before(collector: Collector, desired: Target) -> Finding | None:
         reasons.HELM_FAILED,
         f"{failed.get('message')} It is not repeated until the resource or what it refers to changes; to repeat it, "
         f"set the annotation {names.RETRY_ANNOTATION} to a new value.",
+    )
+
+
+def foreign_objects(collector: Collector, found: Sequence[str]) -> Finding:
+    """Return the finding about objects of the installed release that Helm would delete in an upgrade."""
+    return Finding(
+        reasons.REF_NOT_PERMITTED,
+        f"The release {collector.release} in namespace {collector.tenant} has objects that its chart may not have: "
+        f"{join_limited(found)}. It is not upgraded, because Helm would delete them. Examine the release (helm get "
+        "manifest), and remove the Secrets of its revisions, or uninstall it.",
     )
 
 

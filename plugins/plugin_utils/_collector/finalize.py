@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names, validate
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names, permitted, validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import is_ours, tenant_problem
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import (
@@ -29,6 +29,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 _DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
 
@@ -64,7 +65,7 @@ def _release(api: KubernetesApi, collector: Collector, options: Options) -> tupl
     is_recorded = collector.uid is None or any(collector.recorded_release)
     if not (is_recorded and validate.is_safe_release(name) and validate.is_namespace(namespace)):
         return None, ""
-    kept = f"The release {name} in namespace {namespace} is kept"
+    kept = _kept(collector)
     # Nothing is read of a release that stays: the permission for it may be missing.
     if collector.retains:
         return None, f"{kept} (deletionPolicy: Retain). Remove it with: helm uninstall."
@@ -78,7 +79,25 @@ def _release(api: KubernetesApi, collector: Collector, options: Options) -> tupl
         return None, _deleted_with_namespace(collector)
     if unreadable:
         return None, f"{kept}, because it cannot be read: {unreadable}."
-    return (release if release is not None and is_ours(collector, release) else None), ""
+    return _removable(api, collector, release, options) if release and is_ours(collector, release) else (None, "")
+
+
+def _removable(
+    api: KubernetesApi, collector: Collector, release: Release, options: Options
+) -> tuple[Release | None, str]:
+    """Return the release, or why Helm must not uninstall it."""
+    foreign = permitted.of_release(api, collector, release, options)
+    if not foreign:
+        return release, ""
+    return None, (
+        f"{_kept(collector)}, because it has objects that its chart may not have, and that Helm would delete: "
+        f"{join_limited(foreign)}. Examine it (helm get manifest), and remove the Secrets of its revisions, or "
+        "uninstall it."
+    )
+
+
+def _kept(collector: Collector) -> str:
+    return f"The release {collector.release} in namespace {collector.tenant} is kept"
 
 
 def _deleted_with_namespace(collector: Collector) -> str:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector import decide, names, validate
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector import decide, names, permitted, validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.account import connection_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.chart import (
@@ -22,7 +22,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.drift im
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.finalize import finalize
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import HelmError
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import (
-    kinds_of,
     namespace_state,
     observe,
 )
@@ -39,7 +38,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Revision
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.report import REPORTING
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope import scope_problems
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Chart, Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
@@ -145,7 +143,7 @@ def _to_keep(api: KubernetesApi, planned: Reconciled, deployed: Revision, option
     connection = connection_of(api, options.user_of(collector.tenant))
     objects = compare_objects(connection, deployed.manifest, collector.release, collector.tenant)
     # A chart can have other objects with an API server than those that were rendered without one.
-    refused = _scope_problems(api, collector, (*deployed.manifest, *deployed.hooks), options)
+    refused = permitted.of_chart(api, collector, (*deployed.manifest, *deployed.hooks), options)
     # What is not permitted is not written again.
     restored = () if any(each.reason in _NOT_PERMITTED for each in refused) else objects.changes
     steps = (
@@ -182,9 +180,12 @@ def _to_deploy(
         rendered = options.helm.rendered(desired)
     except HelmError as error:
         return planned.blocked(Finding(reasons.HELM_FAILED, str(error)))
-    refused = _scope_problems(api, collector, rendered, options)
+    refused = permitted.of_chart(api, collector, rendered, options)
     if refused:
         return planned.blocked(*refused)
+    foreign = permitted.of_release(api, collector, planned.release, options)
+    if foreign:
+        return planned.blocked(decide.foreign_objects(collector, foreign))
     is_installed = planned.release is not None and planned.release.deployed is not None
     deploy = Deploy(
         "upgrade" if is_installed else "install",
@@ -197,14 +198,6 @@ def _to_deploy(
         deploy,
     )
     return replace(planned, plan=Plan(steps), failed_attempt={})
-
-
-def _scope_problems(
-    api: KubernetesApi, collector: Collector, manifest: tuple[Manifest, ...], options: Options
-) -> tuple[Finding, ...]:
-    own = {collector.tenant} if collector.chart else {collector.tenant, collector.namespace}
-    kinds = kinds_of(api, manifest)
-    return scope_problems(manifest, kinds, own, allows_cluster_scoped=options.allow_cluster_scoped_objects)
 
 
 def _finalizer(collector: Collector) -> tuple[Step, ...]:

@@ -29,6 +29,17 @@ def scope_problems(
     )
 
 
+def foreign_objects(
+    objects: Sequence[Manifest], kinds: Kinds, namespaces: Collection[str], *, allows_cluster_scoped: bool
+) -> tuple[str, ...]:
+    """Return the objects of an installed release that its chart may not have. Helm would delete them.
+
+    Who can write the Secrets of a release can put any object there.
+    """
+    scoped = () if allows_cluster_scoped else _without_namespace(objects, kinds)
+    return tuple(sorted({*map(_title, scoped), *_in_others(objects, kinds, namespaces)}))
+
+
 def _title(manifest: Manifest) -> str:
     return f"{manifest['kind']} {(manifest.get('metadata') or {}).get('name')}"
 
@@ -49,9 +60,7 @@ def _unknown(objects: Sequence[Manifest], kinds: Kinds) -> Iterator[Finding]:
 
 
 def _cluster_scoped(objects: Sequence[Manifest], kinds: Kinds) -> Iterator[Finding]:
-    found = [
-        each for each in objects if (kind := kinds.get((each["apiVersion"], each["kind"]))) and not kind.namespaced
-    ]
+    found = _without_namespace(objects, kinds)
     if found:
         yield Finding(
             reasons.CLUSTER_SCOPED_OBJECTS,
@@ -63,13 +72,22 @@ def _cluster_scoped(objects: Sequence[Manifest], kinds: Kinds) -> Iterator[Findi
 
 
 def _elsewhere(objects: Sequence[Manifest], kinds: Kinds, namespaces: Collection[str]) -> Iterator[Finding]:
-    found = [each for each in objects if _namespace(each, kinds) not in {None, *namespaces}]
+    found = _in_others(objects, kinds, namespaces)
     if found:
-        shown = join_limited(f"{_title(each)} in {_namespace(each, kinds)}" for each in found)
+        shown = join_limited(found)
         yield Finding(
             reasons.REF_NOT_PERMITTED,
             f"The chart has objects in namespaces other than that of the tenant: {shown}. Change spec.values.",
         )
+
+
+def _without_namespace(objects: Sequence[Manifest], kinds: Kinds) -> list[Manifest]:
+    return [each for each in objects if (kind := kinds.get((each["apiVersion"], each["kind"]))) and not kind.namespaced]
+
+
+def _in_others(objects: Sequence[Manifest], kinds: Kinds, namespaces: Collection[str]) -> list[str]:
+    found = [each for each in objects if _namespace(each, kinds) not in {None, *namespaces}]
+    return [f"{_title(each)} in {_namespace(each, kinds)}" for each in found]
 
 
 def _namespace(manifest: Manifest, kinds: Kinds) -> str | None:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Revisions that a Helm leaves whose run is interrupted."""
+"""Revisions as an interrupted run of Helm leaves them, or a user who can write its Secrets."""
 
 from __future__ import annotations
 
@@ -16,11 +16,27 @@ from ansible_collections.druidops.druid.tests.system.support.namespace_client im
 
 def pending(live: NamespaceClient, secret: dict[str, Any], number: int, state: str, begun: str = "") -> None:
     """Create a revision after that of the Secret, in this state, begun at the same time or at another one."""
-    release = json.loads(gzip.decompress(base64.b64decode(base64.b64decode(secret["data"]["release"]))))
+    release = _decoded(secret)
     release["version"], release["info"]["status"] = number, state
     release["info"]["last_deployed"] = begun or release["info"]["last_deployed"]
-    data = base64.b64encode(base64.b64encode(gzip.compress(json.dumps(release).encode()))).decode()
     labels = {**secret["metadata"]["labels"], "version": str(number), "status": state}
     name = f"sh.helm.release.v1.{release['name']}.v{number}"
     body = {"kind": "Secret", "type": secret["type"], "metadata": {"name": name, "labels": labels}}
-    live.create({**body, "data": {"release": data}})
+    live.create({**body, "data": {"release": _encoded(release)}})
+
+
+def add_object(live: NamespaceClient, secret: dict[str, Any], text: str) -> None:
+    """Add an object to the manifest of a revision."""
+    release = _decoded(secret)
+    release["manifest"] += f"---\n{text}\n"
+    live.merge("Secret", secret["metadata"]["name"], {"data": {"release": _encoded(release)}})
+
+
+def _decoded(secret: dict[str, Any]) -> dict[str, Any]:
+    compressed = base64.b64decode(base64.b64decode(secret["data"]["release"]))
+    found: dict[str, Any] = json.loads(gzip.decompress(compressed))
+    return found
+
+
+def _encoded(release: dict[str, Any]) -> str:
+    return base64.b64encode(base64.b64encode(gzip.compress(json.dumps(release).encode()))).decode()

@@ -110,7 +110,7 @@ def test_chart_with_cluster_scoped_objects(collectors: Collectors, live: Namespa
     assert (collectors.reason(), live.names("Secret")) == ("ClusterScopedObjects", set())
     collectors.run(chart=str(chart), allow_cluster_scoped_objects=True)
     assert collectors.reason() == "ReleaseDeployed"
-    collectors.run(state="absent", wait=True)
+    collectors.run(state="absent", wait=True, allow_cluster_scoped_objects=True)
 
 
 def test_chart_that_shows_its_objects_only_to_the_api_server(
@@ -136,7 +136,7 @@ def test_chart_that_shows_its_objects_only_to_the_api_server(
     ]
     collectors.run(chart=str(chart), allow_cluster_scoped_objects=True)
     assert live.find("Service", "telemetry") is not None
-    collectors.run(state="absent", wait=True)
+    collectors.run(state="absent", wait=True, allow_cluster_scoped_objects=True)
 
 
 @campaign("the decision about it")
