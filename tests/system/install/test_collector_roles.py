@@ -11,7 +11,12 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.tests.system.install.test_chart import TEMPLATE
-from ansible_collections.druidops.druid.tests.system.support.installation import Installer, Manifest, environment
+from ansible_collections.druidops.druid.tests.system.support.installation import (
+    Installer,
+    Manifest,
+    container,
+    environment,
+)
 
 TENANT = "team-a"
 OPERATOR = "druid-operator-controller-manager"
@@ -38,7 +43,19 @@ def test_chart_grants_what_config_grants(tmp_path: Path, config: str, account: s
     assert len(found) == (5 if account else 2)
     [deployment] = [each for (kind, *_name), each in chart.items() if kind == "Deployment"]
     assert environment(deployment)["TENANT_SERVICE_ACCOUNT"] == account
+    assert "HELM_REGISTRY_CONFIG" not in environment(deployment)
     # the account of another name is that of the role, too
     other = installer.objects(f"{TEMPLATE} druid-operator-system {VALUES} --set collector.serviceAccount=deployer")
     role = other["Role", TENANT, "druid-operator-collector-accounts"]
     assert role["rules"][1]["resourceNames"] == ["deployer"]
+
+
+def test_credentials_of_registries_are_mounted(tmp_path: Path) -> None:
+    chart = Installer(tmp_path).objects(f"{TEMPLATE} druid-operator-system --set collector.registrySecret=registries-1")
+    [deployment] = [each for (kind, *_name), each in chart.items() if kind == "Deployment"]
+    pod = deployment["spec"]["template"]["spec"]
+    file = Path(environment(deployment)["HELM_REGISTRY_CONFIG"])
+    [mount] = [each for each in container(deployment)["volumeMounts"] if each["mountPath"] == str(file.parent)]
+    [volume] = [each for each in pod["volumes"] if each["name"] == mount["name"]]
+    # the key of a Secret of type kubernetes.io/dockerconfigjson
+    assert (volume["secret"]["secretName"], file.name) == ("registries-1", ".dockerconfigjson")
