@@ -91,12 +91,14 @@ def exhausted_budgets(steps: Iterable[Step], inputs: Inputs) -> Iterator[str]:
     """Yield a warning for each eviction that is not allowed, and will not be by itself."""
     known = _with_all_budgets(inputs).objects
     for step in steps:
-        budgets = tuple(known[key] for key in step.restart.budgets) if step.restart is not None else ()
-        refusal = lasting_refusal(budgets, inputs.now) if budgets else None
-        if step.restart is not None and refusal is not None:
+        restart = step.restart
+        if restart is None or not restart.budgets:
+            continue
+        refusal = lasting_refusal(tuple(known[key] for key in restart.budgets), inputs.now)
+        if refusal is not None:
             cause, end = refusal
             yield (
-                f"{cause}, so {step.restart.pods} of group {step.group} stay as they are ({step.restart.cause}): "
+                f"{cause}, so {restart.pods} of group {step.group} stay as they are ({restart.cause}): "
                 f"they restart when {end}, or when they are deleted"
             )
 
