@@ -78,6 +78,11 @@ def run(requested: Options) -> int:
     return status
 
 
+def use_own_kubeconfig() -> None:
+    """Have the Kubernetes client read the kubeconfig of this run by default: that name is determined by its import."""
+    kube_config.KUBE_CONFIG_DEFAULT_LOCATION = os.environ.get("KUBECONFIG", kube_config.KUBE_CONFIG_DEFAULT_LOCATION)
+
+
 def _playbook(command: Sequence[str]) -> int:
     """Run ansible-playbook, which reports every error itself."""
     try:
@@ -118,7 +123,7 @@ def _own_state(artifacts: str) -> Iterator[None]:
     # the loader of collections has been set up before
     warnings.filterwarnings("ignore", "AnsibleCollectionFinder has already been configured")
     ansible_variables.random_int = f"{random.randint(0, ansible_variables._MAXSIZE):08x}"
-    kube_config.KUBE_CONFIG_DEFAULT_LOCATION = os.environ.get("KUBECONFIG", kube_config.KUBE_CONFIG_DEFAULT_LOCATION)
+    use_own_kubeconfig()
     temporary = tempfile.mkdtemp(prefix="tmp-", dir=artifacts)
     constants.DEFAULT_LOCAL_TMP = temporary  # type: ignore[attr-defined]
     if "ANSIBLE_INVENTORY" not in os.environ:

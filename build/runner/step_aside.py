@@ -97,6 +97,5 @@ def _locked(file: str) -> Iterator[_State]:
 
 def _postpone(options: in_process.Options, found: Deletion, seconds: float) -> int:
     """End the run with the event of requeue_after."""
-    task = {"task": "Wait for the turn of this deletion", "task_action": "requeue_after", "host": "localhost"}
-    data = {**task, "res": {"changed": False, "period": f"{seconds:.3f}s"}}
-    return without_playbook.end(options, found.address, "runner_on_ok", data)
+    event = without_playbook.requeue(f"{seconds:.3f}s", "Wait for the turn of this deletion")
+    return without_playbook.end(options, found.address, event)

@@ -17,6 +17,8 @@ from ansible_runner.utils import cleanup_artifact_dir
 from . import events, in_process
 
 _ENCODING = "utf-8"
+# The action with which a playbook requests to be repeated.
+REQUEUE = "requeue_after"
 
 
 class Address(NamedTuple):
@@ -24,6 +26,22 @@ class Address(NamedTuple):
 
     socket: str
     path: str
+
+
+class Event(NamedTuple):
+    """What ansible-operator acts on."""
+
+    name: str
+    data: Mapping[str, Any]
+
+
+ENDED = Event("playbook_on_stats", {})
+
+
+def requeue(period: str, task: str = "Schedule the next reconcile while changes are in progress") -> Event:
+    """The event with which ansible-operator repeats the run after a time, a Go duration."""
+    result = {"changed": False, "period": period}
+    return Event("runner_on_ok", {"task": task, "task_action": REQUEUE, "host": "localhost", "res": result})
 
 
 def read(directory: str, name: str) -> Any:
@@ -38,27 +56,27 @@ def address(directory: str) -> Address:
     return Address(settings["runner_http_url"], settings["runner_http_path"])
 
 
-def end(options: in_process.Options, to: Address, event: str, data: Mapping[str, Any], output: str = "") -> int:
+def end(options: in_process.Options, to: Address, event: Event, output: str = "") -> int:
     """Leave the artifacts of a successful run, and send the event; the exit status."""
     artifacts = os.path.join(options.directory, "artifacts", options.ident)
     os.makedirs(artifacts, exist_ok=True)
     cleanup_artifact_dir(os.path.dirname(artifacts), options.artifacts)
-    is_sent = events.post(to.socket, to.path, json.dumps(_document(options.ident, event, data)))
+    is_sent = events.post(to.socket, to.path, json.dumps(_document(options.ident, event)))
     # Without the event, ansible-operator reports that the run has not ended, and repeats it after a pause.
     status = 0 if is_sent else 1
-    for name, text in (("rc", str(status)), ("status", "failed" if status else "successful"), ("stdout", output)):
+    for name, text in (("stdout", output), ("status", "failed" if status else "successful"), ("rc", str(status))):
         with open(os.path.join(artifacts, name), "w", encoding=_ENCODING) as stream:
             stream.write(text)
     return status
 
 
-def _document(ident: str, event: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
+def _document(ident: str, event: Event) -> Mapping[str, Any]:
     return {
         "uuid": str(uuid.uuid4()),
         "counter": 1,
         "stdout": "",
         "created": datetime.now(UTC).isoformat(),
         "runner_ident": ident,
-        "event": event,
-        "event_data": data,
+        "event": event.name,
+        "event_data": event.data,
     }

@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from ansible_collections.druidops.druid.tests.system.collector.conftest import Collectors, resource
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
-from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from testbed.api import ApiError
 from testbed.control_plane import ControlPlane
 from testbed.prometheus_operator import service_monitor_crd
@@ -27,10 +27,15 @@ def with_crd(plane: ControlPlane) -> Iterator[None]:
     path = f"{_CRDS}/{crd['metadata']['name']}"
     plane.request("POST", _CRDS, crd)
     try:
-        eventually(lambda: condition(plane.request("GET", path), "Established")["status"] == "True")
+        eventually(lambda: "Established" in true_conditions(plane.request("GET", path)))
         yield
     finally:
         plane.request("DELETE", path)
+
+
+def true_conditions(crd: Mapping[str, Any]) -> set[str]:
+    """The conditions that are true; a new CRD has none yet."""
+    return {each["type"] for each in crd.get("status", {}).get("conditions") or () if each["status"] == "True"}
 
 
 def monitors(live: NamespaceClient) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which reconciles are recorded, and what repeats them."""
+"""Whose reads are enough to repeat a reconcile, and what repeats them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.readings import RecordingTransport
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import unchanged
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.record import Reads
 
+LINE = json.dumps({"ready": "True"})
 NOTHING_TO_DO = {"changed": False, "requeue_after": None}
-ARGUMENTS = {"name": "c", "namespace": "d", "metrics_url": None, "metrics_namespaces": [], "log": None, "url": "u"}
+ARGUMENTS = {"name": "c", "namespace": "d", "metrics_url": None, "metrics_namespaces": [], "log": None}
 
 
 def meter(**requests: int) -> Meter:
@@ -47,39 +49,22 @@ def meter(**requests: int) -> Meter:
     ],
 )
 def test_reconcile_is_repeatable(returned: dict[str, Any], requests: dict[str, int], is_repeatable: bool) -> None:
-    assert unchanged.is_repeatable({**NOTHING_TO_DO, **returned}, meter(**requests)) == is_repeatable
+    reads = unchanged.reads({**NOTHING_TO_DO, **returned}, LINE, meter(**requests))
+    assert (reads is not None) == is_repeatable
 
 
 def test_not_without_a_complete_recording() -> None:
     created = meter()
     created.recording.is_complete = False  # type: ignore[union-attr]
-    assert not unchanged.is_repeatable(NOTHING_TO_DO, created)
+    assert unchanged.reads(NOTHING_TO_DO, LINE, created) is None
     created.recording = None
-    assert not unchanged.is_repeatable(NOTHING_TO_DO, created)
+    assert unchanged.reads(NOTHING_TO_DO, LINE, created) is None
 
 
-def test_record_is_only_for_this_user_and_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "record"
-    monkeypatch.setenv(unchanged.FILE, str(file))
-    unchanged.record(ARGUMENTS, json.dumps({"ready": "True"}), meter())
-    found = unchanged.from_json(file.read_text())
+def test_what_was_read() -> None:
+    found = unchanged.reads(NOTHING_TO_DO, LINE, meter())
     assert found is not None
-    assert (found.readings, found.headers, found.entry) == ({"/a": "a/1"}, {"Accept": "x"}, {"ready": "True"})
-    assert found.server == "http://c"
-    assert "url" not in found.arguments
-    assert file.stat().st_mode & 0o077 == 0
-    assert [*tmp_path.iterdir()] == [file]
-
-
-def test_record_that_cannot_be_written_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(unchanged.FILE, str(tmp_path / "missing" / "record"))
-    unchanged.record(ARGUMENTS, "{}", meter())
-    assert [*tmp_path.iterdir()] == []
-
-
-@pytest.mark.parametrize("text", ["", "{", "null", "[]", "[1]", '{"ended": 1}'])
-def test_other_text_is_no_record(text: str) -> None:
-    assert unchanged.from_json(text) is None
+    assert found[1:] == ("http://c", {"/a": "a/1"}, {"Accept": "x"}, {"ready": "True"})
 
 
 class Cache(ThreadingHTTPServer):
@@ -138,9 +123,9 @@ def test_repeated_reads_have_the_metrics_of_all_clusters(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     log = tmp_path / "log"
     arguments = {**ARGUMENTS, "metrics_url": f"{cache.url}/metrics", "log": str(log)}
-    last = unchanged.Record(0, cache.url, {f"{cache.url}/c": f"a/{version}"}, {}, arguments, {"level": "info"})
+    last = Reads(0, cache.url, {f"{cache.url}/c": f"a/{version}"}, {}, {"level": "info"})
 
-    assert unchanged.repeat(DRUID, last) == is_same
+    assert unchanged.repeat(DRUID, arguments, last) == is_same
 
     values = {each["name"]: each.get("set") for each in cache.posted}
     assert ("druidops_druid_clusters" in values) == ("druidops_druid_clusters_ready" in values) == is_same

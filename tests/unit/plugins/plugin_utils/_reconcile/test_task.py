@@ -14,7 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import CachedApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import action
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import task
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 
 SERVER = "https://192.0.2.1"
@@ -27,11 +27,9 @@ current-context: c
 
 def attempt_of(kubeconfig: Path, meter: Meter, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return the connection of the first attempt."""
-    monkeypatch.setattr(action, "run", lambda _kind, api, *_arguments: api)
-    plugin = action.ReconcileAction.__new__(action.ReconcileAction)
-    plugin.kind = DRUID
+    monkeypatch.setattr(task, "run", lambda _kind, api, *_arguments: api)
     arguments = {"host": SERVER, "api_key": "token", "cache_kubeconfig": str(kubeconfig)}
-    return plugin._reconcile(arguments, Request("c", "ns", Options()), meter)
+    return task.Task(DRUID, arguments, str, print, print)._reconcile(Request("c", "ns", Options()), meter)
 
 
 def test_the_cache_is_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

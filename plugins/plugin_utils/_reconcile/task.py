@@ -1,0 +1,132 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a task does with valid arguments: a reconcile, its metrics, its log line, and the record for the next one."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import try_cache_first
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import (
+    ignored_namespace,
+    log_file,
+    record,
+    result,
+    unchanged,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request, to_request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task of a kind. `find_file` returns the path of a file of a playbook; `display` and `warn` print a text."""
+
+    kind: Kind[Any, Any]
+    arguments: Mapping[str, Any]
+    find_file: Callable[[str], str]
+    display: Callable[[str], None]
+    warn: Callable[[str], None]
+    check_mode: bool = False
+
+    def run(self) -> dict[str, Any]:
+        """Reconcile, and return the result for Ansible. InvalidResource if no file has the resource."""
+        began, meter = time.monotonic(), Meter()
+        try:
+            settings = self.kind.to_options(self.arguments, self.check_mode, meter)
+            request = to_request(self.kind.name, self.arguments, settings, self.find_file)
+            meter.on_druid_retry = partial(self._progress, request.name)
+            if request.namespace in self.arguments["ignored_namespaces"]:
+                return self._release(request)
+            if request.is_default_namespace:
+                self._progress(request.name, f"in the namespace {request.namespace}, because none is specified")
+            outcome = self._reconcile(request, meter)
+            returned = result.of_outcome(self.kind, request, outcome, self.arguments["fail_when_blocked"])
+            measured: Outcome[Any] | DruidopsError = outcome
+        except DruidopsError as error:
+            measured = error
+            returned = result.of_error(error, self.arguments["fail_when_blocked"])
+        line = self._publish(returned, measured, meter, time.monotonic() - began)
+        if record.is_requested():
+            record.write(self.arguments, unchanged.reads(returned, line, meter))
+        return returned
+
+    def _release(self, request: Request[Any]) -> dict[str, Any]:
+        """Return the result for a resource in an ignored namespace. Only a change or an error is worth a log line."""
+        began = time.monotonic()
+        try:
+            returned = ignored_namespace.release(self._server(), self.kind, request, datetime.now(UTC))
+        except DruidopsError as error:
+            returned = result.of_error(error, self.arguments["fail_when_blocked"])
+        if self.arguments["log"] and not returned.get("skipped"):
+            self._log(returned, time.monotonic() - began)
+        return returned
+
+    def _reconcile(self, request: Request[Any], meter: Meter) -> Outcome[Any]:
+        """Return the outcome of the reconcile; the operator tries it on its cache first."""
+
+        def attempt(api: KubernetesApi) -> Outcome[Any]:
+            return run(self.kind, api, request, partial(self._progress, request.name), Clock())
+
+        def connect_server() -> KubernetesApi:
+            return meter.of_server(self._server())
+
+        cache = _cache(self.arguments["cache_kubeconfig"], meter) if self.arguments["cache_kubeconfig"] else None
+        if cache is None:
+            return attempt(connect_server())
+        cache = meter.of_cache(cache, is_recorded=record.is_requested())
+        return try_cache_first(cache, connect_server, attempt, meter.record_cache_error)
+
+    def _server(self) -> KubernetesApi:
+        """Return the connection to the API server, never to a cache."""
+        if not self.arguments["cache_kubeconfig"]:
+            return connect(self.arguments)
+        # ansible-operator sets this variable to the kubeconfig of its cache.
+        environment = {name: os.environ[name] for name in os.environ if name != "K8S_AUTH_KUBECONFIG"}
+        return connect(self.arguments, environment)
+
+    def _publish(
+        self, returned: Mapping[str, Any], outcome: Outcome[Any] | DruidopsError, meter: Meter, seconds: float
+    ) -> str:
+        """Push the metrics, and write and return the log line, with everything else that has failed."""
+        metrics_error = None
+        if self.arguments["metrics_url"] and not self.check_mode:
+            metrics_error = self.kind.telemetry.publish(self.arguments, outcome, meter, seconds)
+        failures = result.failures_of(outcome, meter.cache_error, metrics_error)
+        return self._log({**returned, "failures": failures}, seconds)
+
+    def _log(self, returned: Mapping[str, Any], seconds: float) -> str:
+        """Return the line of this reconcile, which is appended to the log, if there is one. An error is a warning."""
+        named = {name: self.arguments[name] for name in ("name", "namespace")}
+        line = result.log_line(self.kind.name, {**named, **returned}, seconds, datetime.now(UTC))
+        error = log_file.append(self.arguments["log"], line) if self.arguments["log"] else None
+        if error:
+            self.warn(error)
+        return line
+
+    def _progress(self, name: str, text: str) -> None:
+        self.display(f"{name}: {text}")
+
+
+def _cache(kubeconfig: str, meter: Meter) -> KubernetesApi | None:
+    """Return the connection to the cache; None, and an error in the meter, if its kubeconfig is unreadable."""
+    try:
+        return connect({"kubeconfig": kubeconfig}, {})
+    except KubernetesError as error:
+        meter.record_cache_error(error)
+    return None
