@@ -175,7 +175,7 @@ def _ready(
     if pending.restarts or pending.removals:
         return condition("Ready", False, reasons.ROLLING_OUT, pending.sentence)
     if rollout is not None and rollout.group in pending.started:
-        # A pod was evicted, which the status of its workload does not show yet.
+        # In check mode, the pod that would be evicted is still there.
         return condition("Ready", False, reasons.ROLLING_OUT, str(rollout))
     if cluster.groups and all(group.stopped for group in cluster.groups):
         return condition("Ready", False, reasons.STOPPED, "The cluster is stopped (spec.stopped): it has no pods.")

@@ -46,6 +46,7 @@ class GroupState:
 
     `unschedulable` are pods that fit on no node now; `failures` are problems that need a change by the user.
     `evicted` are pods that the kubelet has stopped for good, and that their controller has not removed.
+    `ready`: as the workload and the pods show, so that a pod that was just deleted is not ready.
     `is_available`: the pods have been ready for the time that `minReadySeconds` specifies. `is_updated`: no pod has an
     old revision. `unready`: the first pod that is not ready, and since when. `is_observed`: the controller has observed
     the current spec. `has_ready_pods`: also such that a recreated workload has yet to adopt.
@@ -116,9 +117,8 @@ def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as
         return GroupState(group.key, desired, 0, is_settled=as_it_is, failures=failures, unschedulable=unschedulable)
     desired = workload["spec"].get("replicas", 1) if group.keeps_replicas or as_it_is else group.replicas
     status = workload.get("status") or {}
-    ready = status.get("readyReplicas", 0)
+    ready = min(status.get("readyReplicas", 0), len(_ready_pods(workload, own)))
     is_available = not workload["spec"].get("minReadySeconds") or status.get("availableReplicas", 0) >= desired
-    is_available = is_available and _has_pods(workload, own)
     is_updated, is_observed = _is_updated(group, workload, own), _is_observed(workload)
     settled = is_observed and is_updated and _has_replicas(workload, desired)
     return GroupState(
@@ -168,14 +168,18 @@ def _is_old(pod: Manifest, workload: Manifest, kept: int) -> bool:
     return revision is not None and revision != (workload.get("status") or {}).get("updateRevision", revision)
 
 
-def _has_pods(workload: Manifest, pods: Iterable[Manifest]) -> bool:
-    """True unless a pod of a StatefulSet was deleted, which the status of the StatefulSet may not show yet."""
+def _ready_pods(workload: Manifest, pods: Iterable[Manifest]) -> Sequence[Manifest]:
+    """Return the ready pods: the status of the workload may still count one that was deleted.
+
+    While one of a StatefulSet is missing, none beyond its replicas takes its place.
+    """
+    ready = [pod for pod in pods if not _is_unready(pod)]
     if workload["kind"] != "StatefulSet":
-        return True
+        return [pod for pod in ready if _template(pod) is not None]
     first = first_ordinal(workload)
     ordinals = range(first, first + replicas(workload))
-    found = {ordinal_of(pod, workload["metadata"]["name"]) for pod in pods if not _is_unready(pod)}
-    return found.issuperset(ordinals)
+    specified = [pod for pod in ready if ordinal_of(pod, workload["metadata"]["name"]) in ordinals]
+    return ready if len(specified) == len(ordinals) else specified
 
 
 def _is_of(pod: Manifest, group: Group) -> bool:

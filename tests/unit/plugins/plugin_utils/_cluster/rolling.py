@@ -59,7 +59,7 @@ def observed(which: Cluster, **status: Any) -> Observed:
     pods = [
         {**each, "status": {**each["status"], "conditions": []}} if workload["metadata"]["name"] in down else each
         for workload in live
-        if workload["kind"] == "StatefulSet"
+        if workload["kind"] in ("StatefulSet", "Deployment")
         for each in ready_pods(workload)
     ]
     found = [available(each) if each["kind"] in ("StatefulSet", "Deployment") else each for each in live]
@@ -77,15 +77,22 @@ def observed(which: Cluster, **status: Any) -> Observed:
 
 
 def ready_pods(workload: Manifest) -> list[Manifest]:
-    """Return the pods of a StatefulSet, all ready."""
+    """Return the pods of a workload, all ready."""
     group = workload["metadata"]["name"].removeprefix("druid-c-")
     ready = [{"type": "Ready", "status": "True"}]
-    spec = {"subdomain": workload["spec"]["serviceName"]}
     first = workload["spec"].get("ordinals", {}).get("start", 0)
-    return [
-        {"apiVersion": "v1", **pod(group, ordinal, conditions=ready), "spec": spec}
-        for ordinal in range(first, first + workload["spec"].get("replicas", 1))
-    ]
+    ordinals = range(first, first + workload["spec"].get("replicas", 1))
+    pods = [{"apiVersion": "v1", **pod(group, ordinal, conditions=ready)} for ordinal in ordinals]
+    if workload["kind"] == "StatefulSet":
+        return [{**each, "spec": {"subdomain": workload["spec"]["serviceName"]}} for each in pods]
+    return [_of_a_deployment(each) for each in pods]
+
+
+def _of_a_deployment(pod: Manifest) -> Manifest:
+    metadata = pod["metadata"]
+    labels = {name: text for name, text in metadata["labels"].items() if name != "controller-revision-hash"}
+    name = metadata["name"].replace(metadata["labels"]["nodeSpecUniqueStr"], f"{labels['nodeSpecUniqueStr']}-5c6d")
+    return {**pod, "metadata": {**metadata, "name": name, "labels": {**labels, "pod-template-hash": "5c6d"}}}
 
 
 def pod(group: str, ordinal: int = 0, revision: str = "a", waiting: str = "", **status: Any) -> Manifest:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import (
@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready, observe_failure
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged
 
 Manifest = dict[str, Any]
@@ -44,7 +44,7 @@ def running(cluster: Cluster, **status: Any) -> Observed:
     [live] = observed.of_kind("StatefulSet")
     pods = live["spec"]["replicas"]
     live["status"] = {"observedGeneration": 1, "replicas": pods, "readyReplicas": pods} | status
-    return observed.with_objects([live])
+    return observed.with_objects([live, *rolling.ready_pods(live)])
 
 
 def pod(reason: str = "CrashLoopBackOff") -> Manifest:
@@ -108,6 +108,9 @@ TABLE: list[tuple[str, Manifest, Condition, Condition, Condition, Condition, str
     ("all ready", of(), READY, IDLE, HEALTHY, ACTIVE, "DruidClusterReady", "All"),
     ("no objects", of(Observed()), WAITING, ROLLING, HEALTHY, ACTIVE, "DruidNodeRollingUpdate", "All"),
     ("not ready", of(running(druid.cluster(), readyReplicas=0)), WAITING, IDLE, HEALTHY, ACTIVE,
+     "DruidNodeRollingUpdate", "All"),
+    ("a deleted pod that the workload still counts",
+     of(running(druid.cluster()).without([ObjectKey("Pod", "druid-c-brokers-0")])), WAITING, IDLE, HEALTHY, ACTIVE,
      "DruidNodeRollingUpdate", "All"),
     ("not observed", of(running(druid.cluster(), observedGeneration=0)), WAITING, ROLLING, HEALTHY, ACTIVE,
      "DruidNodeRollingUpdate", "All"),
@@ -251,7 +254,7 @@ def test_foreign_fields_are_kept_and_outdated_fields_are_removed() -> None:
 
 
 def test_names_of_objects_as_in_the_go_operator() -> None:
-    document = of(running(druid.cluster()).with_objects([pod()]))
+    document = of(running(druid.cluster()))
     assert document["statefulSets"] == ["druid-c-brokers"]
     assert document["configMaps"] == ["c-druid-common-config", "druid-c-brokers-config"]
     assert document["pods"] == ["druid-c-brokers-0"]

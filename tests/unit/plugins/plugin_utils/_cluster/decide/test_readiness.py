@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import (
@@ -16,8 +16,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rea
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
+from hypothesis import given
+from hypothesis import strategies as st
 
 Manifest = dict[str, Any]
 
@@ -31,14 +33,18 @@ MOVING = {"currentRevision": "a", "updateRevision": "b"}
 def state(
     node: dict[str, Any], status: dict[str, Any] | None, spec: dict[str, Any] | None = None, **top: Any
 ) -> GroupState:
-    """Return the state of the only group, whose workload has this status and these further fields."""
+    """Return the state of the only group, whose workload has this status and these further fields.
+
+    As many pods as the status counts are there, and all of them are ready.
+    """
     cluster = druid.cluster(node, **top)
     [workload] = [each for each in render(cluster).objects if each["kind"] in ("StatefulSet", "Deployment")]
     live = stored(workload)
     live["spec"] |= spec or {}
     if status is not None:
         live["status"] = status
-    [found] = group_states(cluster, Observed().with_objects([live]))
+    pods = rolling.ready_pods({**live, "spec": {**live["spec"], "replicas": (status or {}).get("replicas", 0)}})
+    [found] = group_states(cluster, Observed().with_objects([live, *pods]))
     return found
 
 
@@ -116,9 +122,11 @@ LIVE_STATES = [(SETTLED, 2, 5, 2, True), (SETTLED, 2, 0, 2, True), ({**SETTLED, 
 def test_live_state(status: dict[str, Any], live: int, specified: int, desired: int, group_ready: bool) -> None:
     cluster = druid.cluster({"replicas": specified})
     [workload] = [each for each in render(cluster).objects if each["kind"] == "StatefulSet"]
-    observed = Observed().with_objects([{**stored(workload), "status": status} | {"spec": {"replicas": live}}])
-    [found] = group_states(cluster, observed, as_it_is=True)
-    assert (found.desired, found.is_ready) == (desired, group_ready)
+    found = {**stored(workload), "status": status}
+    found["spec"]["replicas"] = live
+    observed = Observed().with_objects([found, *rolling.ready_pods(found)])
+    [group] = group_states(cluster, observed, as_it_is=True)
+    assert (group.desired, group.is_ready) == (desired, group_ready)
 
 
 def test_live_state_without_a_workload() -> None:
@@ -133,6 +141,83 @@ def test_groups_are_in_the_order_of_the_rollout() -> None:
         "c": {**druid.NODE, "nodeType": "broker"},
     }
     assert [each.key for each in group_states(druid.cluster(nodes=nodes), Observed())] == ["b", "c", "a"]
+
+
+PodState = Literal["ready", "unready", "terminating", "missing"]
+TERMINATING = {"deletionTimestamp": "2026-01-02T03:04:05Z"}
+
+
+def in_state(ready: Manifest, state: PodState) -> list[Manifest]:
+    """Return the pod in this state."""
+    metadata = {**ready["metadata"], **(TERMINATING if state == "terminating" else {})}
+    status = {} if state == "unready" else ready["status"]
+    return [] if state == "missing" else [{**ready, "metadata": metadata, "status": status}]
+
+
+def state_of_pods(node: dict[str, Any], pods: list[PodState], extra: int = 0, start: int = 0) -> GroupState:
+    """Return the state of a group whose workload counts all pods as ready. `extra` pods are beyond its replicas."""
+    cluster = druid.cluster({**node, "replicas": len(pods)})
+    [workload] = [each for each in render(cluster).objects if each["kind"] in ("StatefulSet", "Deployment")]
+    live = rolling.available(stored(workload))
+    live["spec"] |= {"ordinals": {"start": start}} if start else {}
+    more = {**live, "spec": {**live["spec"], "replicas": len(pods) + extra}}
+    found = zip(rolling.ready_pods(more), [*pods, *["ready"] * extra], strict=True)
+    observed = [pod for ready, state in found for pod in in_state(ready, state)]
+    [group] = group_states(cluster, Observed().with_objects([live, *observed]))
+    return group
+
+
+# (id, states of the pods, further pods, first ordinal, ready pods of a StatefulSet, of a Deployment)
+PODS_OF_STALE_STATUS: list[tuple[str, list[PodState], int, int, int, int]] = [
+    ("all ready", ["ready", "ready"], 0, 0, 2, 2),
+    ("the last one was evicted", ["missing", "ready"], 0, 0, 1, 1),
+    ("the only one was evicted", ["missing"], 0, 0, 0, 0),
+    ("one is terminating", ["ready", "terminating"], 0, 0, 1, 1),
+    ("a new one starts", ["unready", "ready"], 0, 0, 1, 1),
+    ("none is there", ["missing", "missing"], 0, 0, 0, 0),
+    ("no pods", [], 0, 0, 0, 0),
+    ("other ordinals", ["ready", "ready"], 0, 3, 2, 2),
+    ("one of other ordinals was evicted", ["missing", "ready"], 0, 3, 1, 1),
+    ("one too many", ["ready", "ready"], 1, 0, 2, 2),
+    ("one too many, and one was evicted", ["missing", "ready"], 1, 0, 1, 2),
+]
+
+
+@pytest.mark.parametrize(
+    ("pods", "extra", "start", "of_stateful_set", "of_deployment"),
+    [row[1:] for row in PODS_OF_STALE_STATUS],
+    ids=[row[0] for row in PODS_OF_STALE_STATUS],
+)
+def test_a_status_that_still_counts_a_deleted_pod(
+    pods: list[PodState], extra: int, start: int, of_stateful_set: int, of_deployment: int
+) -> None:
+    for kind, ready in (("StatefulSet", of_stateful_set), ("Deployment", of_deployment)):
+        found = state_of_pods({"kind": kind}, pods, extra, start)
+        assert (found.ready, found.is_ready) == (ready, ready == len(pods)), kind
+        assert not found.is_complete or found.is_ready
+
+
+@given(
+    pods=st.lists(st.sampled_from(["ready", "unready", "terminating", "missing"]), max_size=4),
+    extra=st.integers(0, 2),
+    start=st.integers(0, 2),
+    more=st.sampled_from([{}, ON_DELETE, PARTITION, AUTOSCALED]),
+)
+def test_a_group_is_ready_only_with_all_pods(
+    pods: list[PodState], extra: int, start: int, more: dict[str, Any]
+) -> None:
+    found = state_of_pods(more, pods, extra, start)
+    assert found.is_ready == found.is_complete == (pods == ["ready"] * len(pods))
+    assert found.ready >= pods.count("ready")
+
+
+def test_the_pods_of_the_former_kind_are_not_those_of_a_new_workload() -> None:
+    cluster, before = druid.cluster(DEPLOYMENT), druid.cluster(TWO)
+    [new] = [each for each in render(cluster).objects if each["kind"] == "Deployment"]
+    [former] = [each for each in render(before).objects if each["kind"] == "StatefulSet"]
+    live = [rolling.available(stored(new)), stored(former), *rolling.ready_pods(stored(former))]
+    [found] = group_states(cluster, Observed().with_objects(live))
+    assert (found.ready, found.is_ready) == (0, False)
 
 
 def pod(name: str, group: str = "druid-c-brokers", **status: Any) -> Manifest:
