@@ -25,6 +25,7 @@ from ansible_collections.druidops.druid.tests.unit.simulator.subject import By, 
 from ansible_collections.druidops.druid.tests.unit.simulator.unblock import unblock
 
 CLAIM = "PersistentVolumeClaim"
+_READY = ("Ready", "True")
 # The manager of fields that a HorizontalPodAutoscaler sets.
 HPA = "kube-controller-manager"
 # Reconciles until nothing changes any more; more than any history needs.
@@ -64,6 +65,8 @@ class Observer:
         self._no_claim_is_lost(claims, str(action))
         if isinstance(action, Run):
             self._one_group_restarts(workloads, pods)
+            if action.fault is None and action.ages is None:
+                self._ready_pods_are_there()
         self._status_is_not_older(status)
 
     def converge(self) -> None:
@@ -75,6 +78,7 @@ class Observer:
             version = world.store.version
             report = self.subject.run(self.by)
             self._one_group_restarts(workloads, pods)
+            self._ready_pods_are_there()
             self._specified_pods_are_addressable()
             world.settle()
             self._no_claim_is_lost(claims, "a reconcile")
@@ -161,6 +165,17 @@ class Observer:
         correctable = {name for name in before if _is_rolling(store, before[name])}
         is_due = not unready or working <= unready | correctable
         assert is_due, f"{sorted(working)} restarts while {sorted(unready)} is not ready"
+
+    def _ready_pods_are_there(self) -> None:
+        """A cluster that is reported as ready has all of its pods, also if a workload still counts a deleted one."""
+        conditions = self._status().get("conditions") or ()
+        if self.subject.cluster is None or not any((each["type"], each["status"]) == _READY for each in conditions):
+            return
+        found = [pod["metadata"]["labels"].get(names.GROUP_LABEL) for pod in self._ready_pods().values()]
+        specified = {workload_name(key) for key in self.subject.cluster.groups}
+        for name, live in self._workloads().items():
+            if name in specified:
+                assert found.count(name) >= live["spec"]["replicas"], f"{name} is reported as ready without a pod"
 
     def _evicted_groups(self, pods: dict[str, Manifest]) -> list[str]:
         """Return the group of each of the pods that was evicted since the last call."""

@@ -23,7 +23,7 @@ from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
     Run,
     Specify,
 )
-from ansible_collections.druidops.druid.tests.unit.simulator.environment import Break
+from ansible_collections.druidops.druid.tests.unit.simulator.environment import Break, DeletePod
 from ansible_collections.druidops.druid.tests.unit.simulator.invariants import Observer
 from ansible_collections.druidops.druid.tests.unit.simulator.subject import By
 
@@ -99,6 +99,18 @@ HISTORIES: dict[str, tuple[Cluster, list[Event]]] = {
             Edit("service", "%s-b", "brokers"),
             Converge(),
         ],
+    ),
+    "reconciled while a workload still counts the pod that was evicted last": (
+        Cluster(rolls=True),
+        [
+            Edit("has_more_claims", True, "brokers"),
+            *(each for _time in range(9) for each in (Run(), Run(), Controllers(1))),
+            Converge(),
+        ],
+    ),
+    "reconciled while a workload still counts a pod that a user has deleted": (
+        Cluster({"brokers": Group(kind="Deployment"), "historicals": Group()}),
+        [each for group in ("brokers", "historicals") for each in (DeletePod(group, 0), Run(), Converge())],
     ),
     "a pod of an old revision that fits on no node": (
         Cluster({"brokers": Group(management="OrderedReady", replicas=3)}, rolls=True),
