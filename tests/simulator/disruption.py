@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
 from ansible_collections.druidops.druid.tests.simulator.pods import is_ready
 from ansible_collections.druidops.druid.tests.simulator.store import Manifest, Store, controller_of, matches
@@ -28,7 +30,22 @@ def sync(store: Store) -> None:
             "expectedPods": expected,
             "disruptionsAllowed": max(0, healthy - desired) if expected else 0,
         }
-        store.update({**budget, "status": status})
+        before = (budget.get("status") or {}).get("conditions") or ()
+        store.update({**budget, "status": {**status, "conditions": [_condition(store, status, before)]}})
+
+
+def _condition(store: Store, status: Manifest, before: Sequence[Manifest]) -> Manifest:
+    """Return the condition of a budget with this status, as the controller and the API server write it."""
+    found = ("True", "SufficientPods") if status["disruptionsAllowed"] else ("False", "InsufficientPods")
+    times = [each["lastTransitionTime"] for each in before if each["status"] == found[0]]
+    return {
+        "type": "DisruptionAllowed",
+        "status": found[0],
+        "reason": found[1],
+        "message": "",
+        "observedGeneration": status["observedGeneration"],
+        "lastTransitionTime": times[0] if times else store.clock.timestamp(),
+    }
 
 
 def _desired(store: Store, budget: Manifest, pods: list[Manifest]) -> tuple[int, int]:
@@ -73,5 +90,8 @@ def refusal(store: Store, pod: Manifest) -> tuple[int, str] | None:
         is_observed = status.get("observedGeneration", 0) == budget["metadata"]["generation"]
         if not is_observed or not status["disruptionsAllowed"]:
             return 429, VIOLATION
-        store.update({**budget, "status": {**status, "disruptionsAllowed": status["disruptionsAllowed"] - 1}})
+        left = {**status, "disruptionsAllowed": status["disruptionsAllowed"] - 1}
+        if not left["disruptionsAllowed"]:
+            left["conditions"] = [_condition(store, left, status["conditions"])]
+        store.update({**budget, "status": left})
     return None

@@ -63,7 +63,7 @@ def _sync(store: Store, live: Manifest) -> None:
 def _keep_all(store: Store, live: Manifest, is_ordered: bool) -> bool:
     """Create the missing pods; return whether the controller may go on."""
     for ordinal in range(live["spec"]["replicas"]):
-        if _lacks_a_volume(_pod(store, live, ordinal), live):
+        if lacks_a_volume(_pod(store, live, ordinal), live):
             # The controller creates the PVC, fails to update the pod, and goes no further.
             _create_claims(store, live, ordinal)
             return False
@@ -73,7 +73,8 @@ def _keep_all(store: Store, live: Manifest, is_ordered: bool) -> bool:
     return True
 
 
-def _lacks_a_volume(pod: Manifest | None, live: Manifest) -> bool:
+def lacks_a_volume(pod: Manifest | None, live: Manifest) -> bool:
+    """True for a pod without the volume of a claim template: its controller fails to add it."""
     volumes = {each["name"] for each in (pod or {}).get("spec", {}).get("volumes") or ()}
     return pod is not None and any(name not in volumes for name, _claim in _claims(live, 0))
 

@@ -17,10 +17,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.tests.simulator.pods import is_ready
 from ansible_collections.druidops.druid.tests.simulator.specification import NAMESPACE, workload_name
-from ansible_collections.druidops.druid.tests.simulator.stateful_set import is_updated
-from ansible_collections.druidops.druid.tests.simulator.store import Manifest, Store, matches
+from ansible_collections.druidops.druid.tests.simulator.store import Manifest, matches
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import Converge, Event, Run
+from ansible_collections.druidops.druid.tests.unit.simulator.environment import BUDGET
 from ansible_collections.druidops.druid.tests.unit.simulator.marked_claims import GRACE, MarkedClaims
+from ansible_collections.druidops.druid.tests.unit.simulator.restarts import (
+    is_blocked,
+    is_complete,
+    is_rolling,
+    may_be_evicted,
+    restarts,
+)
 from ansible_collections.druidops.druid.tests.unit.simulator.subject import By, Subject
 from ansible_collections.druidops.druid.tests.unit.simulator.unblock import unblock
 
@@ -32,6 +39,8 @@ HPA = "kube-controller-manager"
 _MAX_RECONCILES = 15
 # How long a start is tried before a pod is deleted.
 ATTEMPTS = timedelta(seconds=60)
+# What is reported about a budget that refuses an eviction for a long time.
+REFUSAL = "has not allowed any eviction since"
 _NOT_DELETED = ("Event", "ControllerRevision", "StorageClass")
 
 
@@ -60,7 +69,7 @@ class Observer:
             return
         claims, status, workloads = self._claims_before(), self._status(), self._workloads()
         pods = self._ready_pods()
-        self._evicted_groups({})
+        self._evicted_pods({})
         action.act(self.subject)
         self._no_claim_is_lost(claims, str(action))
         if isinstance(action, Run):
@@ -82,7 +91,8 @@ class Observer:
             self._specified_pods_are_addressable()
             world.settle()
             self._no_claim_is_lost(claims, "a reconcile")
-            if world.store.version == version and not (self._waits_for_orphans() or self._waits_for_attempts()):
+            waits = (self._waits_for_orphans, self._waits_for_attempts, self._waits_for_budgets)
+            if world.store.version == version and not any(is_waiting() for is_waiting in waits):
                 break
         else:
             raise AssertionError(f"still changing: {_describe(report)}")
@@ -133,6 +143,24 @@ class Observer:
         clock.advance(ATTEMPTS.total_seconds() if is_waiting else 0)
         return is_waiting
 
+    def _waits_for_budgets(self) -> bool:
+        """Let time pass until a budget has refused an eviction for so long that this is reported."""
+        if not self._blocked_groups():
+            return False
+        clock, now = self.subject.world.clock, self.subject.world.clock.now()
+        conditions = [each["status"]["conditions"][0] for each in self.subject.world.store.of_kind(BUDGET)]
+        refused = [each["lastTransitionTime"] for each in conditions if each["status"] == "False"]
+        is_waiting = any(now - datetime.fromisoformat(since) < ATTEMPTS for since in refused)
+        clock.advance(ATTEMPTS.total_seconds() if is_waiting else 0)
+        return is_waiting
+
+    def _blocked_groups(self) -> list[str]:
+        """Return the groups whose next pod no budget allows to evict, and which lack another one until then."""
+        workloads, store = self._workloads(), self.subject.world.store
+        groups = self.subject.cluster.groups if self.subject.cluster else ()
+        found = ((key, workloads.get(workload_name(key))) for key in groups)
+        return [key for key, live in found if live is not None and is_blocked(store, live)]
+
     def _status(self) -> Manifest:
         live = self.subject.live
         return {"uid": live and live["metadata"]["uid"], **((live or {}).get("status") or {})}
@@ -149,20 +177,22 @@ class Observer:
     def _one_group_restarts(self, before: dict[str, Manifest], pods: dict[str, Manifest]) -> None:
         """Of the groups with ready pods, a reconcile restarts one; and none while pods of another one are not ready."""
         cluster = self.subject.cluster
-        evicted = self._evicted_groups(pods)
-        assert len(evicted) == len({*evicted}), f"several pods of {evicted} are evicted at once"
+        evicted = self._evicted_pods(pods)
+        assert all(len(found) == 1 for found in evicted.values()), f"several pods of {[*evicted]} are evicted at once"
         if cluster is None or not cluster.rolls:
             return
         after, store = self._workloads(), self.subject.world.store
-        restarted = {name for name, live in before.items() if name in after and _restarts(store, live, after[name])}
+        restarted = {name for name, live in before.items() if name in after and restarts(store, live, after[name])}
         working = {name for name in restarted if (before[name].get("status") or {}).get("readyReplicas")}
-        working |= {*evicted}
+        working |= evicted.keys()
         assert len(working) <= 1, f"{sorted(working)} restart at the same time"
-        specified = {workload_name(key) for key in cluster.groups}
-        unready = {name for name in before if name in specified and not _is_complete(store, before[name], pods)}
-        assert not (evicted and unready), f"pods of {evicted} are evicted while {sorted(unready)} is not ready"
+        specified = before.keys() & {workload_name(key) for key in cluster.groups}
+        unready = {name for name in specified if not is_complete(store, before[name], pods)}
+        for name, found in evicted.items():
+            unready -= {name} if may_be_evicted(store, before[name], found, pods) else set()
+        assert not (evicted and unready), f"pods of {[*evicted]} are evicted while {sorted(unready)} is not ready"
         # The change of a group can be corrected in the middle of its rollout.
-        correctable = {name for name in before if _is_rolling(store, before[name])}
+        correctable = {name for name in before if is_rolling(store, before[name])}
         is_due = not unready or working <= unready | correctable
         assert is_due, f"{sorted(working)} restarts while {sorted(unready)} is not ready"
 
@@ -177,10 +207,13 @@ class Observer:
             if name in specified:
                 assert found.count(name) >= live["spec"]["replicas"], f"{name} is reported as ready without a pod"
 
-    def _evicted_groups(self, pods: dict[str, Manifest]) -> list[str]:
-        """Return the group of each of the pods that was evicted since the last call."""
+    def _evicted_pods(self, pods: dict[str, Manifest]) -> dict[str, list[Manifest]]:
+        """Return those of the pods that were evicted since the last call, by group."""
         evicted = self.subject.world.server.evicted
-        found = [pod["metadata"]["labels"][names.GROUP_LABEL] for uid, pod in pods.items() if uid in evicted]
+        found: dict[str, list[Manifest]] = {}
+        for uid, pod in pods.items():
+            if uid in evicted:
+                found.setdefault(pod["metadata"]["labels"][names.GROUP_LABEL], []).append(pod)
         evicted.clear()
         return found
 
@@ -196,7 +229,11 @@ class Observer:
             assert after.get("observedGeneration", 0) >= before.get("observedGeneration", 0), "the status is older"
 
     def _plan_is_empty(self) -> None:
-        """A converged cluster has nothing to do, and no problem, for playbook and operator in turns."""
+        """A converged cluster has nothing to do, and no problem, for playbook and operator in turns.
+
+        Unless the user has to decide about a budget: that is reported.
+        """
+        blocked = self._blocked_groups()
         turns: tuple[By, ...] = ("playbook", "operator", "playbook", "operator")
         for by in turns if self.by == "operator" else turns[:1]:
             for check_mode in (True, False):
@@ -204,7 +241,10 @@ class Observer:
                 assert report is not None
                 assert not report.changed, f"{by}: {_describe(report)}"
                 assert not report.problems, f"{by}: {_describe(report)}"
-                assert report.is_final, f"{by}: {report.status}"
+                for key in blocked:
+                    found = [text for text in report.warnings if REFUSAL in text and f" of group {key} stay" in text]
+                    assert found, f"{by}: nothing is reported about {key}: {report.warnings}"
+                assert report.is_final != bool(blocked), f"{by}: {report.status}"
 
     def _specified_pods_are_addressable(self) -> None:
         """Assert the same for the pods of all groups that the cluster has now."""
@@ -276,42 +316,6 @@ def _describe(report: Report[Plan] | None) -> str:
 def _texts(report: Report[Plan]) -> Iterator[str]:
     yield from lines(report.plan)
     yield from report.warnings
-
-
-def _restarts(store: Store, before: Manifest, after: Manifest) -> bool:
-    """True if the controller replaces pods that it would not have replaced before."""
-    if before["kind"] != after["kind"]:
-        return False
-    if before["kind"] == "Deployment":
-        return bool(before["spec"]["template"] != after["spec"]["template"])
-    return bool(_replaced(store, after) - _replaced(store, before))
-
-
-def _replaced(store: Store, live: Manifest) -> set[str]:
-    """Return the names of the pods that the controller of a StatefulSet replaces or stops."""
-    spec, name = live["spec"], live["metadata"]["name"]
-    if spec["updateStrategy"]["type"] == "OnDelete":
-        return set()
-    first = spec["updateStrategy"]["rollingUpdate"]["partition"]
-    pods = (store.get("Pod", NAMESPACE, f"{name}-{number}") for number in range(first, spec["replicas"]))
-    return {pod["metadata"]["name"] for pod in pods if pod and not is_updated(pod, live)}
-
-
-def _is_rolling(store: Store, live: Manifest) -> bool:
-    status = live.get("status") or {}
-    if live["kind"] == "Deployment":
-        return bool(status.get("updatedReplicas") != status.get("replicas"))
-    return bool(_replaced(store, live))
-
-
-def _is_complete(store: Store, live: Manifest, ready: dict[str, Manifest]) -> bool:
-    """True if its status shows that, and its pods are there, and none is being replaced."""
-    status, replicas, name = live.get("status") or {}, live["spec"]["replicas"], live["metadata"]["name"]
-    own = [pod for pod in ready.values() if pod["metadata"]["labels"].get(names.GROUP_LABEL) == name]
-    if len(own) < replicas:
-        return False
-    is_observed = status.get("observedGeneration") == live["metadata"]["generation"]
-    return bool(is_observed and status.get("availableReplicas") == replicas)
 
 
 def planned_deletions(report: Report[Plan], claims: Iterable[str]) -> set[str]:

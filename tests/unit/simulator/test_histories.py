@@ -6,8 +6,16 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.tests.simulator.specification import Cluster
-from ansible_collections.druidops.druid.tests.unit.simulator.actions import Create, Event
+from ansible_collections.druidops.druid.tests.simulator.specification import Cluster, Group
+from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
+    Converge,
+    Create,
+    Delete,
+    Edit,
+    Event,
+    Prune,
+)
+from ansible_collections.druidops.druid.tests.unit.simulator.environment import DeletePod, RolloutRestart
 from ansible_collections.druidops.druid.tests.unit.simulator.histories import (
     CLUSTERS,
     CLUSTERS_WITH_ORPHANS,
@@ -17,13 +25,17 @@ from ansible_collections.druidops.druid.tests.unit.simulator.histories import (
     histories_with_orphans,
 )
 from ansible_collections.druidops.druid.tests.unit.simulator.invariants import Observer
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 # A history takes a quarter of a second.
 EXAMPLES = settings(max_examples=20 if settings.default.derandomize else settings.default.max_examples)
 
 
+_DELETED_WITH_ITS_OWNER = Cluster({"brokers": Group(when_deleted="Delete"), "historicals": Group()})
+
+
 @EXAMPLES
+@example(_DELETED_WITH_ITS_OWNER, [Delete("Orphan"), Converge(), Prune()])
 @given(CLUSTERS, histories("operator"))
 def test_no_history_of_the_operator_breaks_a_cluster(cluster: Cluster, history: list[Event]) -> None:
     _play(Observer("operator"), cluster, history)
@@ -41,7 +53,23 @@ def test_no_history_loses_a_pvc_that_was_not_marked(cluster: Cluster, history: l
     _play(Observer("operator"), cluster, history)
 
 
+def _lacking_a_pod(has_budget: bool) -> Cluster:
+    hot = Group(has_budget=False)
+    return Cluster({"historicals": Group(has_budget=has_budget), "historicals-hot": hot}, rolls=True)
+
+
+# The controller creates the deleted pod only after the eviction of the other one, which has to get a volume.
+_A_POD_THAT_IS_NOT_CREATED: list[Event] = [
+    DeletePod("historicals", 1),
+    Edit("has_more_claims", True, "historicals"),
+    RolloutRestart("historicals-hot"),
+    Edit("kind", "Deployment", "historicals-hot"),
+]
+
+
 @EXAMPLES
+@example(_lacking_a_pod(has_budget=False), _A_POD_THAT_IS_NOT_CREATED)
+@example(_lacking_a_pod(has_budget=True), _A_POD_THAT_IS_NOT_CREATED)
 @given(ROLLING_CLUSTERS, histories_of_rollouts("operator"))
 def test_no_history_restarts_two_groups_at_once(cluster: Cluster, history: list[Event]) -> None:
     _play(Observer("operator"), cluster, history)
