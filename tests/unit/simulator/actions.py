@@ -234,7 +234,8 @@ class Prune:
     """A GitOps tool, whose repository has the resource, deletes what it does not find there."""
 
     def act(self, subject: Subject) -> None:
-        prune(subject.world.store, NAME, frozenset({(names.KIND, NAME)}))
+        pruned = prune(subject.world.store, NAME, frozenset({(names.KIND, NAME)}))
+        subject.documented.prune(live["metadata"]["name"] for live in pruned if live["kind"] == "StatefulSet")
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,14 @@ HISTORIES: dict[str, tuple[Cluster, list[Event]]] = {
         [Edit("keeps_pvcs", True), Run("operator"), Run("playbook"), Run("operator"), Run("playbook")],
     ),
     "a GitOps tool prunes": (STANDALONE, [Prune(), Converge(), Delete("Orphan"), Converge(), Prune()]),
+    "a GitOps tool prunes what a deletion with --cascade=orphan has left": (
+        DELETES,
+        [Delete("Orphan"), Converge(), Prune(), Converge()],
+    ),
+    "the flag, and a GitOps tool prunes what a deletion with --cascade=orphan has left": (
+        DELETES,
+        [Edit("keeps_pvcs", True), Delete("Orphan"), Converge(), Prune(), Converge()],
+    ),
     "a renamed group that retains its PVCs": (Cluster(), [Rename("brokers", "brokers-hot"), Converge()]),
     "another kind": (DELETES, [Edit("kind", "Deployment", "brokers"), Converge()]),
     "deleted by --cascade=orphan, and pruned before the finalizer runs": (

@@ -224,9 +224,12 @@ class Deletion:
         yield from targets.disown_claims(self.cluster, users, affected, all_stay, self.owned)
 
     def _deleted_stateful_sets(self, resource: Manifest | None, observed: Observed) -> list[Manifest]:
-        """Return the StatefulSets that are deleted with the resource: those without an owner may stay."""
+        """Return the StatefulSets that are deleted with the resource: those without an owner may stay.
+
+        But all of them with disablePVCDeletionFinalizer, which keeps the PVCs whoever deletes a StatefulSet later.
+        """
         found = (live for live in observed.of_kind("StatefulSet") if is_ours(live, self.cluster))
-        if resource is None:
+        if resource is None or not finalizer.deletes_claims(resource.get("spec")):
             return list(found)
         return [live for live in found if _is_collected(resource, live)]
 
