@@ -6,6 +6,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.full_cluster import NAME, STATEFUL, claim_template
@@ -16,6 +19,9 @@ from ansible_collections.druidops.druid.tests.system.support.namespace_client im
     NamespaceClient,
     condition,
 )
+from testbed.control_plane import ControlPlane
+from testbed.control_plane import control_plane as own_plane
+from testbed.pytest_plugin import crds, new_namespace
 
 CLAIMS = [f"data-{STATEFUL}-{ordinal}" for ordinal in range(2)]
 
@@ -149,14 +155,51 @@ def test_a_rejected_expansion_changes_nothing(live: NamespaceClient) -> None:
     assert sizes(live) == ["2Gi", "2Gi"]
 
 
-def test_an_infeasible_expansion_is_a_problem(live: NamespaceClient) -> None:
+@pytest.fixture
+def recovering(control_plane: ControlPlane) -> Iterator[NamespaceClient]:
+    """A namespace of an API server that stores the state of an expansion: from 1.32 on, that of all tests."""
+    if control_plane.kubernetes.minor < "1.32":
+        gate = "--feature-gates=RecoverVolumeExpansionFailure=true"
+        with (
+            own_plane(control_plane.kubernetes.minor, crds(), (gate,)) as plane,
+            new_namespace(plane) as name,
+        ):
+            yield NamespaceClient(plane, name)
+    else:
+        with new_namespace(control_plane) as name:
+            yield NamespaceClient(control_plane, name)
+
+
+def report(live: NamespaceClient, name: str, status: Manifest) -> None:
+    """Write the status of a PVC as the storage driver does."""
+    path = f"{live.path('PersistentVolumeClaim', name)}/status"
+    live.plane.request("PATCH", path, {"status": status}, user="admin", content_type=MERGE)
+
+
+def test_an_infeasible_expansion_is_a_problem(recovering: NamespaceClient) -> None:
+    live = recovering
     created(live)
     request(live, "2Gi")
     one_pass(live, NAME)
-    path = f"{live.path('PersistentVolumeClaim', CLAIMS[0])}/status"
-    status = {"allocatedResourceStatuses": {"storage": "ControllerResizeInfeasible"}}
-    live.plane.request("PATCH", path, {"status": status}, user="admin", content_type=MERGE)
+    state = "ControllerResizeFailed" if live.plane.kubernetes.minor < "1.31" else "ControllerResizeInfeasible"
+    report(live, CLAIMS[0], {"allocatedResourceStatuses": {"storage": state}})
     one_pass(live, NAME)
     found = condition(live.get("Druid", NAME), "Degraded")
     assert (found["status"], found["reason"]) == ("True", "VolumesNotExpandable")
-    assert f"PVC {CLAIMS[0]} cannot be expanded to 2Gi: ControllerResizeInfeasible" in found["message"]
+    assert f"PVC {CLAIMS[0]} cannot be expanded to 2Gi: {state}" in found["message"]
+
+
+def test_a_failure_that_is_not_reported_as_infeasible_can_be_taken_back(live: NamespaceClient) -> None:
+    """Before Kubernetes 1.32, that is each failure: the API server does not store more than its message."""
+    created(live)
+    request(live, "2Gi")
+    one_pass(live, NAME)
+    failure = {"type": "ControllerResizeError", "status": "True", "message": "exceeds the limit of the array"}
+    report(live, CLAIMS[0], {"conditions": [failure]})
+    one_pass(live, NAME)
+    ready, degraded = (condition(live.get("Druid", NAME), kind) for kind in ("Ready", "Degraded"))
+    assert (ready["status"], ready["reason"], degraded["status"]) == ("False", "ExpandingVolumes", "False")
+    assert f"PVC {CLAIMS[0]} has 1Gi of 2Gi (ControllerResizeError: exceeds the limit of the array" in ready["message"]
+    request(live, "1Gi")
+    until_ready(live, NAME)
+    assert (sizes(live), template(live)["spec"]["resources"]["requests"]["storage"]) == (["2Gi", "2Gi"], "1Gi")

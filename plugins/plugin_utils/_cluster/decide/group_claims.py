@@ -68,9 +68,9 @@ class GroupClaim(NamedTuple):
 
     @property
     def is_infeasible(self) -> bool:
-        """True if the storage driver has given up its expansion."""
+        """True if the storage driver has given up its expansion: Kubernetes 1.30 and earlier call that failed."""
         states = (self.live.get("status") or {}).get("allocatedResourceStatuses") or {}
-        return str(states.get("storage") or "").endswith("Infeasible")
+        return str(states.get("storage") or "").endswith(("Infeasible", "Failed"))
 
 
 def place_of(name: str) -> tuple[str, int] | None:

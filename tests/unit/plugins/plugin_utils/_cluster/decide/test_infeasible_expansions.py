@@ -39,6 +39,7 @@ def observed(which: Cluster, state: str, conditions: tuple[dict[str, str], ...] 
 CASES: dict[str, tuple[str, tuple[dict[str, str], ...], str | None]] = {
     "infeasible": ("ControllerResizeInfeasible", (), ": ControllerResizeInfeasible. Lower"),
     "with a message": ("NodeResizeInfeasible", (FAILED,), ": NodeResizeInfeasible: exceeds the limit of the array. L"),
+    "before Kubernetes 1.31": ("ControllerResizeFailed", (), ": ControllerResizeFailed. Lower"),
     "under way": ("ControllerResizeInProgress", (), None),
     "no state": ("", (), None),
 }
