@@ -119,9 +119,10 @@ def current_rollout(
 ) -> Rollout | None:
     """Return the rollout in progress; None if no pods are being replaced, and none wait for that."""
     before = previous.get("rollout") or {}
-    found = next(_rolling(cluster, observed, states, pending, before), None) or _waiting(
-        cluster, observed, pending, before
-    )
+    rolling = _rolling(cluster, observed, states, pending, before)
+    # A pod of another group that is not ready for a moment does not end the rollout of this one.
+    found = min(rolling, key=lambda each: each[0].key != before.get("group"), default=None)
+    found = found or _waiting(cluster, observed, pending, before)
     if found is None:
         return None
     group, workload = found

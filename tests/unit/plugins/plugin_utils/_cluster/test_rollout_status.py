@@ -69,6 +69,18 @@ def test_a_group_that_blocks_others_is_reported_although_it_is_up_to_date() -> N
     assert (document["rollout"]["group"], document["rollout"]["pending"]) == ("brokers", ["historicals"])
 
 
+@pytest.mark.parametrize("other", ["historicals", "middlemanagers", "coordinators"])
+@pytest.mark.parametrize("pending", [NOTHING_PENDING, Pending(("coordinators",))])
+def test_a_rollout_goes_on_while_a_pod_of_another_group_is_not_ready(other: str, pending: Pending) -> None:
+    first = reported(rolling.observed(CLUSTER, brokers=ROLLING), pending=pending)
+    live = rolling.observed(CLUSTER, brokers=ROLLING, **{other: {"readyReplicas": 1}})
+    assert reported(live, first, 1, pending)["rollout"] == first["rollout"]
+    restarted = rolling.observed(CLUSTER, brokers=ROLLING, **{other: ROLLING})
+    assert reported(restarted, first, 1, pending)["rollout"] == first["rollout"]
+    done = rolling.observed(CLUSTER, **{other: ROLLING})
+    assert reported(done, first, 1, pending)["rollout"]["group"] == other
+
+
 def test_a_rollout_is_reported_when_it_starts() -> None:
     """The controller has not observed the new template yet."""
     live = rolling.observed(CLUSTER, brokers={"observedGeneration": 0})
