@@ -28,6 +28,9 @@ FAILING = frozenset(
         "CrashLoopBackOff",
         "ImagePullBackOff",
         "ErrImagePull",
+        "ErrImageNeverPull",
+        "ImageInspectError",
+        "SignatureValidationFailed",
         "InvalidImageName",
         "CreateContainerConfigError",
         "CreateContainerError",
@@ -44,7 +47,7 @@ MAX_MESSAGE_CHARACTERS = 200
 class GroupState:
     """One group: desired and ready pods, whether all run the current template, and problems of its pods.
 
-    `unschedulable` are pods that fit on no node now; `failures` are problems that need a change by the user.
+    `unschedulable` are pods that fit on no node now, or that the API server does not accept; `failures` are problems that need a change by the user.
     `evicted` are pods that the kubelet has stopped for good, and that their controller has not removed.
     `ready`: as the workload and the pods show, so that a pod that was just deleted is not ready.
     `is_available`: the pods have been ready for the time that `minReadySeconds` specifies. `is_updated`: no pod has an
@@ -115,6 +118,7 @@ def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as
     if workload is None:
         desired = 0 if as_it_is else group.replicas
         return GroupState(group.key, desired, 0, is_settled=as_it_is, failures=failures, unschedulable=unschedulable)
+    unschedulable = (*unschedulable, *_not_created(workload))
     desired = workload["spec"].get("replicas", 1) if group.keeps_replicas or as_it_is else group.replicas
     status = workload.get("status") or {}
     ready = min(status.get("readyReplicas", 0), len(_ready_pods(workload, own)))
@@ -208,6 +212,14 @@ def _unplaced(pod: Manifest) -> Iterator[str]:
     for each in (pod.get("status") or {}).get("conditions") or ():
         if (each["type"], each["status"]) == ("PodScheduled", "False"):
             yield ": ".join((f"pod {_name(pod)}", *filter(None, (each.get("reason"), each.get("message")))))
+
+
+def _not_created(workload: Manifest) -> Iterator[str]:
+    """Yield why a pod of a Deployment could not be created. The status of a StatefulSet does not have that."""
+    for each in (workload.get("status") or {}).get("conditions") or ():
+        if (each["type"], each["status"]) == ("ReplicaFailure", "True"):
+            head = f"{workload['kind']} {workload['metadata']['name']}"
+            yield ": ".join((head, *filter(None, (each.get("reason"), each.get("message")))))
 
 
 def _evicted(pods: Sequence[Manifest]) -> Iterator[str]:

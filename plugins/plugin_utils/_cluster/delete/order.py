@@ -226,7 +226,7 @@ class Deletion:
     def _deleted_stateful_sets(self, resource: Manifest | None, observed: Observed) -> list[Manifest]:
         """Return the StatefulSets that are deleted with the resource: those without an owner may stay.
 
-        But all of them with disablePVCDeletionFinalizer, which keeps the PVCs whoever deletes a StatefulSet later.
+        But all of them with disablePVCDeletionFinalizer, which keeps the PVCs also if a StatefulSet is deleted later.
         """
         found = (live for live in observed.of_kind("StatefulSet") if is_ours(live, self.cluster))
         if resource is None or not finalizer.deletes_claims(resource.get("spec")):

@@ -258,6 +258,14 @@ def test_failures_of_pods(found: Manifest, failures: tuple[str, ...]) -> None:
     assert group.failures == failures
 
 
+def test_a_pod_of_a_deployment_that_is_not_accepted_is_the_cause() -> None:
+    message = 'pods "druid-c-brokers-5c6d-x" is forbidden: exceeded quota: small'
+    refused = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": message}
+    for status, cause in (("True", f"Deployment druid-c-brokers: FailedCreate: {message}"), ("False", None)):
+        found = state(DEPLOYMENT, {**ROLLED, "readyReplicas": 1, "conditions": [{**refused, "status": status}]})
+        assert (found.cause, found.failures) == (cause, ())
+
+
 def evicted(name: str, template: str, created: str, **status: Any) -> Manifest:
     found = pod(name, phase="Failed", **status)
     found["metadata"]["labels"]["pod-template-hash"] = template
