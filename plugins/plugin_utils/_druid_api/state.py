@@ -26,6 +26,8 @@ UNAUTHORIZED = "not authorized"
 UNSUPPORTED = "not supported"
 # The answer cannot be read.
 INVALID = "invalid answer"
+# Those that last until the resource, one of its Secrets or Druid is changed.
+LASTING = frozenset({NO_ROUTER, NOT_CONNECTABLE, UNAUTHORIZED, UNSUPPORTED, INVALID})
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,7 @@ class Overlord:
     tasks: dict[str, list[str]] = field(default_factory=dict)
     disabled: set[str] = field(default_factory=set)
     writes: list[str] = field(default_factory=list)
+    is_forbidden: bool = False
 
     def answer(self, method: str, path: str) -> Any:
         """The response to a request; None if there is no such path."""
@@ -86,9 +87,9 @@ def server_of(overlord: Overlord) -> ThreadingHTTPServer:
     class Handler(BaseHTTPRequestHandler):
         def respond(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            found = overlord.answer(self.command, self.path)
+            found = None if overlord.is_forbidden else overlord.answer(self.command, self.path)
             body = json.dumps(found).encode()
-            self.send_response(404 if found is None else 200)
+            self.send_response(403 if overlord.is_forbidden else 404 if found is None else 200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -135,6 +136,11 @@ class Drained:
     @property
     def partition(self) -> int:
         return int(self.workload["spec"]["updateStrategy"]["rollingUpdate"]["partition"])
+
+    def condition(self, kind: str) -> str:
+        """The message of a condition of this type; empty if there is none."""
+        conditions = self.live.get("Druid", NAME).get("status", {}).get("conditions") or ()
+        return next((str(each.get("message")) for each in conditions if each["type"] == kind), "")
 
     def uid(self, ordinal: int) -> str:
         found = self.live.find("Pod", f"{SET}-{ordinal}")
@@ -249,3 +255,15 @@ def test_what_is_awaited_is_in_the_conditions(drained: Drained) -> None:
         )
     )
     assert {each["reason"] for each in drained.live.list("Event")} >= {"WorkerDisabled"}
+
+
+def test_a_druid_that_forbids_to_drain_is_a_warning(drained: Drained) -> None:
+    last, warning = drained.uid(1), "Druid cannot be asked for the workers of group workers"
+    drained.overlord.is_forbidden = True
+    drained.specify(image=NEW)
+    eventually(lambda: drained.reconcile() and warning in drained.condition("RolloutWarnings"))
+    assert (drained.partition, drained.uid(1), drained.overlord.writes) == (2, last, [])
+    drained.overlord.is_forbidden = False
+    eventually(drained.is_ready)
+    assert drained.overlord.writes == [f"disable {SET}-1", f"disable {SET}-0"]
+    assert warning not in drained.condition("RolloutWarnings")

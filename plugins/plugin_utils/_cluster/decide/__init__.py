@@ -34,6 +34,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.plan import (
     drain_document,
     drain_findings,
+    drain_refusals,
     drain_requests,
     drain_timeouts,
     drains,
@@ -202,7 +203,7 @@ def _with_drains(plan: Plan, inputs: Inputs) -> Plan:
         plan,
         findings=(*plan.findings, *drain_findings(found)),
         warnings=(*plan.warnings, *drain_warnings(inputs.cluster)),
-        rollout_warnings=(*plan.rollout_warnings, *drain_timeouts(found)),
+        rollout_warnings=(*plan.rollout_warnings, *drain_refusals(found), *drain_timeouts(found)),
         drain=drain_document(found) if found or "middleManagerDrain" in (inputs.resource.get("status") or {}) else None,
     )
 

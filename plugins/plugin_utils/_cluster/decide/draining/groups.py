@@ -46,7 +46,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
     replicas,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import (
+    LASTING,
+    DruidState,
+    Unavailable,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready
@@ -189,7 +193,7 @@ def _with_workers(found: WorkerGroup, group: Group, inputs: Inputs) -> WorkerGro
         return found
     answer = inputs.druid.answer(questions.WORKERS)
     if isinstance(answer, Unavailable):
-        return replace(found, unreachable=answer.message.rstrip("."))
+        return replace(found, unreachable=answer.message.rstrip("."), is_refused=answer.cause in LASTING)
     pods = {pod["metadata"]["name"]: pod for pod in inputs.live.pods_of(group)}
     return replace(found, pods=tuple(_with_worker(each, pods[each.name], found, group, inputs) for each in found.pods))
 

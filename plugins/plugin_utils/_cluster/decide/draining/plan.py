@@ -14,7 +14,10 @@ from urllib.parse import quote
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.decision import drain
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.groups import worker_groups
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.groups import (
+    is_under_way,
+    worker_groups,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import to_annotation
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import limits
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.state import (
@@ -147,6 +150,18 @@ def drain_findings(found: Iterable[GroupDrain]) -> Iterator[Finding]:
 def drain_timeouts(found: Iterable[GroupDrain]) -> Iterator[str]:
     """Yield a warning for each limit that was exceeded."""
     yield from (text for each in found for text in each.drain.warnings)
+
+
+def drain_refusals(found: Iterable[GroupDrain]) -> Iterator[str]:
+    """Yield a warning for each group that cannot be drained as specified, since Druid does not permit or support it."""
+    for group, workers, _drain in found:
+        if workers.is_refused and is_under_way(workers):
+            effect = "each of its pods goes only after the drainTimeout, and ends the tasks that run then"
+            effect = effect if workers.is_drained else "those that were disabled stay so"
+            yield f"Druid cannot be asked for the workers of group {group.key}, so {effect}: {workers.unreachable}"
+        refused = (pod.worker.refusal.rstrip(".") for pod in workers.pods if pod.worker and pod.worker.refusal)
+        for text in dict.fromkeys(refused):
+            yield f"task groups that the workers of group {group.key} read are not handed off: {text}"
 
 
 def drain_document(found: Iterable[GroupDrain]) -> dict[str, Any]:

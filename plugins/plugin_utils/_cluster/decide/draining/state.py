@@ -23,12 +23,16 @@ class TaskGroup(NamedTuple):
 
 @dataclass(frozen=True)
 class Worker:
-    """A worker as the Overlord knows it. `tasks` are those that it runs, `reading` the task groups among them."""
+    """A worker as the Overlord knows it. `tasks` are those that it runs, `reading` the task groups among them.
+
+    `refusal`: why Druid does not tell which task groups it reads, and will not.
+    """
 
     host: str
     is_enabled: bool = True
     tasks: tuple[str, ...] = ()
     reading: tuple[TaskGroup, ...] = ()
+    refusal: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,8 @@ class WorkerGroup:
     `replicas` and `partition` are those of the live object, `desired` and `requested` those of the spec. `is_drained`:
     the spec requests draining. `restarts`: the pods will be of another revision, which is not written yet.
     `is_observed`: the controller has observed the live object. `is_ordered`: it replaces a pod only while those before
-    it are ready. `unreachable`: why the workers are not known.
+    it are ready. `unreachable`: why the workers are not known; `is_refused`: that lasts until the resource or Druid is
+    changed.
     """
 
     name: str
@@ -70,6 +75,7 @@ class WorkerGroup:
     pods: tuple[WorkerPod, ...] = ()
     records: tuple[Record, ...] = ()
     unreachable: str = ""
+    is_refused: bool = False
 
     def pod(self, name: str) -> WorkerPod | None:
         """Return the pod of this name."""

@@ -15,7 +15,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.state import TaskGroup, Worker
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.worker import is_handoff_due
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import (
+    LASTING,
+    UNSUPPORTED,
+    DruidState,
+    Question,
+    Unavailable,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
 # The first version with the API for handoffs.
@@ -100,7 +106,22 @@ def _active_tasks(document: Mapping[str, Any]) -> frozenset[str]:
 def as_worker(worker: questions.Worker, druid: DruidState, *, is_read: bool) -> Worker:
     """Return the worker for the decision; `is_read`: with the task groups that it reads."""
     reading = tuple(_reading(druid, worker)) if is_read else ()
-    return Worker(worker.name, worker.is_enabled, worker.running_tasks, reading)
+    refusal = _refusal(druid, worker) if is_read else ""
+    return Worker(worker.name, worker.is_enabled, worker.running_tasks, reading, refusal)
+
+
+def _refusal(druid: DruidState, worker: questions.Worker) -> str:
+    """Return why the task groups that the worker reads are not known, if that lasts; empty if it may read none."""
+    if isinstance(tasks := druid.answer(questions.RUNNING_TASKS), Unavailable):
+        return tasks.message if tasks.cause in LASTING else ""
+    if not any(task.id in worker.running_tasks and task.type in _OF_STREAMS for task in tasks):
+        return ""
+    found = [(druid.answer(question), LASTING) for question in FOR_HANDOFF]
+    # A task or a supervisor may have ended since the lists were read.
+    of_one = (*payloads(druid, worker), *statuses(druid, worker))
+    found += [(druid.answer(question), LASTING - {UNSUPPORTED}) for question in of_one]
+    refused = (each.message for each, causes in found if isinstance(each, Unavailable) and each.cause in causes)
+    return next(refused, "")
 
 
 def _reading(druid: DruidState, worker: questions.Worker) -> Iterator[TaskGroup]:

@@ -322,6 +322,55 @@ def test_warns_where_it_has_no_effect(node: dict[str, Any], text: str) -> None:
     assert any(text in warning for warning in planned(inputs(which, rolling.observed(which))).warnings)
 
 
+LASTING = [state.NO_ROUTER, state.NOT_CONNECTABLE, state.UNAUTHORIZED, state.UNSUPPORTED, state.INVALID]
+
+
+@pytest.mark.parametrize("cause", [*LASTING, state.UNREACHABLE, state.NOT_READY])
+@pytest.mark.parametrize(("strategy", "effect"), [(STRATEGY, "after the drainTimeout"), ({}, "were disabled stay so")])
+def test_warns_if_the_workers_can_never_be_asked(cause: str, strategy: dict[str, Any], effect: str) -> None:
+    which = rolling.cluster(**strategy)
+    observed = live(which, [recorded(1)], partition=2, **PENDING)
+    plan = planned(inputs(which, observed, now=NOW), {questions.WORKERS: Unavailable(cause, "Why.")})
+    warnings = [text for text in plan.rollout_warnings if f"group {GROUP}" in text and text.endswith(": Why")]
+    assert [effect in text for text in warnings] == ([True] if cause in LASTING else [])
+
+
+def test_does_not_warn_about_workers_that_nothing_is_done_with() -> None:
+    which = rolling.cluster(**STRATEGY)
+    known = DruidState({questions.WORKERS: Unavailable(state.UNAUTHORIZED, "Why.")})
+    assert planned(replace(inputs(which, live(which), now=NOW), druid=known)).rollout_warnings == ()
+
+
+NO_HANDOFF: list[tuple[Question[Any], str, bool]] = [
+    (questions.RUNNING_TASKS, state.UNAUTHORIZED, True),
+    (questions.RUNNING_TASKS, state.UNREACHABLE, False),
+    (questions.SUPERVISORS, state.UNAUTHORIZED, True),
+    (questions.SUPERVISORS, state.UNSUPPORTED, True),
+    (VERSION, state.INVALID, True),
+    (VERSION, state.UNREACHABLE, False),
+    (task_payload("k"), state.UNAUTHORIZED, True),
+    # The task has ended since.
+    (task_payload("k"), state.UNSUPPORTED, False),
+    (active_tasks("pages"), state.UNAUTHORIZED, True),
+    (active_tasks("pages"), state.INVALID, True),
+    (active_tasks("pages"), state.UNSUPPORTED, False),
+]
+
+
+@pytest.mark.parametrize(("question", "cause", "warns"), NO_HANDOFF)
+def test_warns_if_streams_can_never_be_handed_off(question: Question[Any], cause: str, warns: bool) -> None:
+    answers = {**reading("k"), question: Unavailable(cause, "Why.")}
+    plan = planned(while_reading(), druid(worker(1, "k", is_enabled=False), answers=answers))
+    expected = [f"task groups that the workers of group {GROUP} read are not handed off: Why"]
+    assert (requests(plan), list(plan.rollout_warnings)) == ([], expected if warns else [])
+
+
+@pytest.mark.parametrize("question", [questions.SUPERVISORS, VERSION])
+def test_a_batch_needs_no_handoff(question: Question[Any]) -> None:
+    answers = druid(worker(1, "b", is_enabled=False), answers={question: Unavailable(state.UNAUTHORIZED, "Why.")})
+    assert planned(while_reading(), answers).rollout_warnings == ()
+
+
 def test_limits_are_durations_and_zero_is_the_default() -> None:
     strategy = {"drainTimeout": "90m", "podReadyTimeout": "0"}
     assert limits(rolling.cluster(middleManagerDrainStrategy=strategy)) == (5400, 1800)
