@@ -180,6 +180,8 @@ def test_accepts_the_samples(control_plane: ControlPlane, namespace: str, druids
         {"volumeClaimTemplates": [claim(1), *[claim("1Gi", "a" * 64)] * 16]},
         {"services": [{"metadata": {"name": ""}}, {"metadata": {"name": "a-%s-b"}}, {"status": {"loadBalancer": {}}}]},
         {"middleManagerDrainStrategy": {"drainTimeout": "1h30m"}},
+        {"middleManagerDrainStrategy": {"maxUnavailable": 3}},
+        {"middleManagerDrainStrategy": {"maxUnavailable": "25%"}},
         {"historicalDecommissionStrategy": {}},
         {"nodes": {"brokers": {**BROKER, "historicalDecommissionStrategy": {"onTimeout": "Shrink"}}}},
         {"env": [{"name": "A"}, {"name": "A"}], "imagePullSecrets": [{"name": "a"}, {"name": "a"}]},
@@ -237,6 +239,9 @@ ERROR = re.compile(rf"(spec[^ :]*): ({KINDS})")
         spec(additionalContainer=[container("ä" * 64)]),
         spec(zookeeper={"type": "default", "spec": "text"}),
         spec(middleManagerDrainStrategy={"drainTimeout": "soon"}),
+        spec(middleManagerDrainStrategy={"maxUnavailable": 0}),
+        spec(middleManagerDrainStrategy={"maxUnavailable": "0%"}),
+        spec(middleManagerDrainStrategy={"maxUnavailable": "two"}),
         spec(historicalDecommissionStrategy={"decommissionTimeout": "soon", "onTimeout": "Delete"}),
     ],
 )

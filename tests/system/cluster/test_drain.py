@@ -267,3 +267,21 @@ def test_a_druid_that_forbids_to_drain_is_a_warning(drained: Drained) -> None:
     eventually(drained.is_ready)
     assert drained.overlord.writes == [f"disable {SET}-1", f"disable {SET}-0"]
     assert warning not in drained.condition("RolloutWarnings")
+
+
+def test_several_workers_are_drained_at_the_same_time(drained: Drained) -> None:
+    first, last = drained.uid(0), drained.uid(1)
+    drained.overlord.tasks = {first: ["a"], last: ["b"]}
+    drained.specify(image=NEW, middleManagerDrainStrategy={"maxUnavailable": "100%"})
+    eventually(lambda: drained.reconcile() and len(drained.overlord.writes) == 2)
+    assert drained.overlord.writes == [f"disable {SET}-1", f"disable {SET}-0"]
+    drained.overlord.tasks.pop(first)
+    waits = f"pod {SET}-0 waits for those after it"
+    eventually(lambda: drained.reconcile() and waits in drained.drain.get("message", ""))
+    assert (drained.partition, drained.uid(0), drained.uid(1)) == (2, first, last)
+    drained.overlord.tasks.clear()
+    eventually(drained.is_ready)
+    assert first != drained.uid(0)
+    assert last != drained.uid(1)
+    assert len(drained.overlord.writes) == 2
+    assert (drained.partition, drained.drain) == (0, {})

@@ -30,6 +30,7 @@ def limits(cluster: Cluster) -> Limits:
     return Limits(
         seconds_of(str(strategy.get("drainTimeout") or "")) or default.drain,
         seconds_of(str(strategy.get("podReadyTimeout") or "")) or default.pod_ready,
+        strategy.get("maxUnavailable") or default.max_unavailable,
     )
 
 

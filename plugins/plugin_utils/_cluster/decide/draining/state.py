@@ -93,10 +93,20 @@ def _ordinal(name: str) -> int:
 
 
 class Limits(NamedTuple):
-    """The time for the tasks of a worker, and for the pod that replaces it, in seconds."""
+    """The time for the tasks of a worker, and for the pod that replaces it, in seconds.
+
+    `max_unavailable`: how many workers a rollout drains or replaces at the same time, or a percentage of the pods.
+    """
 
     drain: float = 3600
     pod_ready: float = 1800
+    max_unavailable: int | str = 1
+
+    def at_once(self, pods: int) -> int:
+        """Return how many of these pods a rollout drains or replaces at the same time."""
+        text = str(self.max_unavailable)
+        number = int(text.removesuffix("%"))
+        return max(1, number * pods // 100 if text.endswith("%") else number)
 
 
 @dataclass(frozen=True)

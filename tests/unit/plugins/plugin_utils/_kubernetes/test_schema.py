@@ -72,6 +72,7 @@ def test_nested_defaults_are_added_to_specified_fields_only() -> None:
     assert broker(ports=[port])["ports"] == [{**port, "protocol": "TCP"}]
     assert schema.apply(SPEC, spec(middleManagerDrainStrategy={})).value["middleManagerDrainStrategy"] == {
         "drainTimeout": "1h",
+        "maxUnavailable": 1,
         "podReadyTimeout": "30m",
     }
 

@@ -175,6 +175,65 @@ def test_decides_what_follows(which: WorkerGroup, expected: tuple[int, int, list
     assert summary(decided(which)) == expected
 
 
+# With five pods, of which two may be drained at the same time.
+FIVE = (pod(0), pod(1), pod(2))
+AT_ONCE: list[tuple[str, WorkerGroup, tuple[int, int, list[str], list[str]]]] = [
+    ("two are disabled", group(*FIVE, pod(3), pod(4)),
+     (5, 5, ["mm-4", "mm-3"], ["disable mm-4:8091", "disable mm-3:8091"])),
+    ("neither is done", group(*FIVE, pod(3, BUSY_OFF), pod(4, BUSY_OFF), records=(record(4), record(3))),
+     (5, 5, ["mm-4", "mm-3"], [])),
+    ("the lower one is done, and waits", group(*FIVE, pod(3, OFF), pod(4, BUSY_OFF), records=(record(4), idle(3))),
+     (5, 5, ["mm-4", "mm-3"], [])),
+    ("its time is over, and it waits",
+     group(*FIVE, pod(3, BUSY_OFF), pod(4, BUSY_OFF), records=(record(4), record(3, 3600))),
+     (5, 5, ["mm-4", "mm-3"], [])),
+    ("the last one is done", group(*FIVE, pod(3, BUSY_OFF), pod(4, OFF), records=(idle(4), record(3))),
+     (4, 5, ["-mm-4", "mm-3"], [])),
+    ("both are done", group(*FIVE, pod(3, OFF), pod(4, OFF), records=(idle(4), idle(3))),
+     (4, 5, ["-mm-4", "mm-3"], [])),
+    ("the first one is being replaced", group(*FIVE, pod(3, OFF), partition=4, records=(released(4), idle(3))),
+     (4, 5, ["-mm-4", "mm-3"], [])),
+    ("it is not deleted yet", group(*FIVE, pod(3, OFF), pod(4, OFF), partition=4, records=(released(4), idle(3))),
+     (4, 5, ["-mm-4", "mm-3"], [])),
+    ("its successor is not enabled",
+     group(*FIVE, pod(3, BUSY_OFF), new(4, OFF), partition=4, records=(released(4), record(3))),
+     (4, 5, ["-mm-4", "mm-3"], ["enable mm-4:8091"])),
+    ("the next ones", group(*FIVE, pod(3, OFF), new(4), partition=4, records=(released(4), idle(3))),
+     (3, 5, ["-mm-3", "mm-2"], ["disable mm-2:8091"])),
+    ("a pod above them is not ready", group(*FIVE, pod(3), new(4, None, is_ready=False)), (4, 5, [], [])),
+    ("fewer replicas go together",
+     group(new(0), pod(1, BUSY_OFF, old=False), *(pod(index, OFF, old=False) for index in (2, 3, 4)), desired=1,
+           records=(idle(4), idle(3), idle(2), record(1))),
+     (0, 5, ["mm-4", "mm-3", "mm-2", "mm-1"], [])),
+    ("undone", group(*(new(index) for index in (0, 1, 2)), pod(3, OFF, old=False), pod(4, OFF, old=False),
+                     records=(record(4), record(3))),
+     (0, 5, ["mm-4", "mm-3"], ["enable mm-4:8091", "enable mm-3:8091"])),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("limit", [2, "40%", "59%"])
+@pytest.mark.parametrize(("which", "expected"), [row[1:] for row in AT_ONCE], ids=[row[0] for row in AT_ONCE])
+def test_drains_several_at_the_same_time(
+    which: WorkerGroup, expected: tuple[int, int, list[str], list[str]], limit: int | str
+) -> None:
+    which = replace(which, replicas=5, desired=5 if which.desired == 3 else which.desired)
+    assert summary(drain(which, LIMITS._replace(max_unavailable=limit), NOW)) == expected
+
+
+def test_a_worker_that_waits_is_no_warning() -> None:
+    which = group(*OLD[:1], pod(1, BUSY_OFF), pod(2, BUSY_OFF), records=(record(2), record(1, 3600)))
+    found = drain(which, LIMITS._replace(max_unavailable=2), NOW)
+    assert (found.warnings, found.awaited[1]) == ((), "pod mm-1 waits for those after it")
+
+
+@pytest.mark.parametrize(
+    ("limit", "pods", "expected"),
+    [(1, 9, 1), (4, 3, 4), ("1%", 9, 1), ("25%", 4, 1), ("25%", 7, 1), ("25%", 8, 2), ("100%", 3, 3), ("100%", 0, 1)],
+)
+def test_a_percentage_is_rounded_down_to_at_least_one(limit: int | str, pods: int, expected: int) -> None:
+    assert Limits(max_unavailable=limit).at_once(pods) == expected
+
+
 @pytest.mark.parametrize(("worker", "is_ours"), [(BUSY, True), (BUSY_OFF, False), (None, False)])
 def test_a_worker_is_ours_if_it_was_enabled_before(worker: Worker | None, is_ours: bool) -> None:
     assert [each.is_ours for each in decided(group(*OLD[:2], pod(2, worker))).records] == [is_ours]

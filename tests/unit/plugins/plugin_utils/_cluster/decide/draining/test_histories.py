@@ -64,6 +64,7 @@ class World:
     created: int = 0
     # Written while draining was not requested, and the controller has yet to act on it.
     is_exempt: bool = False
+    max_unavailable: int | str = 1
 
     def create(self, index: int, revision: int) -> None:
         self.created += 1
@@ -93,7 +94,7 @@ class World:
 
     def reconcile(self, writes: int = 100) -> None:
         """Reconcile; the operator is stopped after this number of writes."""
-        found = drain(self.group(), LIMITS, self.now)
+        found = drain(self.group(), LIMITS._replace(max_unavailable=self.max_unavailable), self.now)
         if not writes:
             return
         before = (self.revision, self.replicas, self.partition)
@@ -218,6 +219,7 @@ disturbances: st.SearchStrategy[Callable[[World], None]] = st.one_of(
     indexes.map(lambda index: lambda world: world.stall(index)),
     st.booleans().map(_reachable),
     st.booleans().map(_drained),
+    st.sampled_from([1, 2, 3, "50%"]).map(lambda limit: lambda world: setattr(world, "max_unavailable", limit)),
     st.sampled_from([61, 301, 601]).map(_later),
 )
 actions = st.one_of(ordinary, ordinary, ordinary, ordinary, changes, disturbances)
@@ -252,3 +254,28 @@ def test_at_rest_nothing_is_written(history: list[Callable[[World], None]]) -> N
     if world.is_at_rest() and world.is_observed:
         found = drain(world.group(), LIMITS, world.now)
         assert (found.partition, found.replicas, found.records, found.requests) == (0, world.desired, (), ())
+
+
+rollout_actions: st.SearchStrategy[Callable[[World], None]] = st.sampled_from(
+    [tick, tick, World.reconcile, World.control, World.start, World.work, World.finish]
+)
+
+
+@given(st.integers(1, 6), st.integers(1, 6), st.lists(rollout_actions, max_size=60))
+def test_no_more_workers_are_unavailable_than_the_limit_permits(
+    pods: int, limit: int, history: list[Callable[[World], None]]
+) -> None:
+    world = World(replicas=pods, desired=pods, max_unavailable=limit)
+    world.control()
+    world.start()
+    world.change(1)
+    found = set()
+    for action in [*history, *([tick] * 80)]:
+        action(world)
+        available = [pod for pod in world.pods.values() if pod.is_ready and pod.is_enabled]
+        found.add(pods - len(available))
+        if not history:
+            world.finish()
+    assert max(found) <= min(limit, pods)
+    # Without tasks that prevent it, the limit is reached.
+    assert history or max(found) == min(limit, pods)

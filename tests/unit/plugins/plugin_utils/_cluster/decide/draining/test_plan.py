@@ -373,4 +373,9 @@ def test_a_batch_needs_no_handoff(question: Question[Any]) -> None:
 
 def test_limits_are_durations_and_zero_is_the_default() -> None:
     strategy = {"drainTimeout": "90m", "podReadyTimeout": "0"}
-    assert limits(rolling.cluster(middleManagerDrainStrategy=strategy)) == (5400, 1800)
+    assert limits(rolling.cluster(middleManagerDrainStrategy=strategy)) == (5400, 1800, 1)
+
+
+@pytest.mark.parametrize("value", [1, 3, "25%"])
+def test_the_number_of_workers_is_a_limit(value: int | str) -> None:
+    assert limits(rolling.cluster(middleManagerDrainStrategy={"maxUnavailable": value})).max_unavailable == value
