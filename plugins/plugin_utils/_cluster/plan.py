@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     partition,
@@ -205,7 +206,13 @@ class Step:
         """The number of pods of an old revision that the update strategy has kept, and keeps no longer."""
         if self.key.kind != "StatefulSet" or self.live is None or self.after is None:
             return 0
-        return released_pods(self.live, self.after)
+        return released_pods(self.live, self.after, self.kept_pods if self.begins_drain else None)
+
+    @property
+    def begins_drain(self) -> bool:
+        """True for the write of a StatefulSet that is drained, unless its partition is that of a drain already."""
+        annotations = (self.live or {}).get("metadata", {}).get("annotations") or {}
+        return self.kept_pods is not None and names.DRAIN_ANNOTATION not in annotations
 
     @property
     def added_claims(self) -> list[str]:

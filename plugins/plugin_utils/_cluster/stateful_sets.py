@@ -36,9 +36,12 @@ def kept_pods(stateful_set: Manifest) -> int:
     return replicas(stateful_set) if strategy.get("type") == "OnDelete" else partition(stateful_set)
 
 
-def released_pods(before: Manifest, after: Manifest) -> int:
-    """Return how many pods of an old revision the update strategy keeps before a write, and replaces afterwards."""
-    kept = kept_pods(after)
+def released_pods(before: Manifest, after: Manifest, kept: int | None = None) -> int:
+    """Return how many pods of an old revision the update strategy keeps before a write, and replaces afterwards.
+
+    `kept`: how many it keeps in the end, if those that it keeps after the write are replaced later.
+    """
+    kept = kept_pods(after) if kept is None else kept
     if kept >= kept_pods(before):
         return 0
     # With a partition, they are the first ones; with OnDelete, they can be any.

@@ -285,3 +285,24 @@ def test_several_workers_are_drained_at_the_same_time(drained: Drained) -> None:
     assert last != drained.uid(1)
     assert len(drained.overlord.writes) == 2
     assert (drained.partition, drained.drain) == (0, {})
+
+
+def test_pods_that_the_spec_has_kept_are_drained(drained: Drained) -> None:
+    """They stay at the old revision with OnDelete; then the controller replaces them, each after its drain."""
+    first, last = drained.uid(0), drained.uid(1)
+    drained.specify(image=NEW, updateStrategy={"type": "OnDelete"})
+    eventually(drained.is_ready)
+    drained.overlord.tasks = {last: ["b"]}
+    drained.specify(updateStrategy={"type": "RollingUpdate", "rollingUpdate": {"partition": 1}})
+    eventually(lambda: drained.reconcile() and drained.drain.get("message") == f"b still runs on pod {SET}-1.")
+    assert (drained.partition, drained.uid(0), drained.uid(1)) == (2, first, last)
+    drained.overlord.tasks.clear()
+    eventually(drained.is_ready)
+    assert first == drained.uid(0)
+    assert last != drained.uid(1)
+    assert (drained.partition, drained.overlord.writes) == (1, [f"disable {SET}-1"])
+    assert RECORD not in drained.workload["metadata"].get("annotations", {})
+    drained.specify(updateStrategy={"type": "RollingUpdate", "rollingUpdate": {"partition": 0}})
+    eventually(drained.is_ready)
+    assert first != drained.uid(0)
+    assert (drained.partition, drained.overlord.writes) == (0, [f"disable {SET}-1", f"disable {SET}-0"])

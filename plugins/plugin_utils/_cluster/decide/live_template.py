@@ -4,7 +4,7 @@
 
 """The write of a workload whose pods must not restart yet: all of it but the pod template.
 
-Nor its update strategy, if that is what has kept pods of an old revision so far.
+Nor its update strategy, if that is what has kept pods of an old revision so far, or the drain of its pods would begin.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import without_mark
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import same_object
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import owned_fields
@@ -38,7 +39,9 @@ def without_restart(step: Step) -> Step | None:
         return None
     if live is None or after is None:
         return None
-    held = (_TEMPLATE, _STRATEGY) if step.released_pods else (_TEMPLATE,)
+    held = (_TEMPLATE, _STRATEGY) if step.released_pods or step.begins_drain else (_TEMPLATE,)
+    if step.begins_drain:
+        step, after = replace(step, manifest=without_mark(step.manifest)), without_mark(after)
     metadata = {**after["metadata"], "managedFields": live["metadata"].get("managedFields")}
     spec = {**after["spec"], **{name: live["spec"][name] for name in held if name in live["spec"]}}
     kept = {**after, "metadata": metadata, "spec": spec}

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
@@ -41,6 +41,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     REVISION_LABEL,
     first_ordinal,
+    kept_pods,
     ordinal_of,
     partition,
     replicas,
@@ -147,6 +148,9 @@ def _worker_group(
     inputs: Inputs, group: Group, live: Manifest, manifest: Manifest, records: tuple[Record, ...]
 ) -> WorkerGroup:
     status, number = live.get("status") or {}, replicas(live)
+    pods = tuple(_pods(inputs, group, live))
+    is_begun = bool(records) or _is_marked(live)
+    begins = _restarts(inputs, live, manifest) or (not is_begun and _releases(group, live, pods))
     return WorkerGroup(
         group.unique_name,
         number,
@@ -154,10 +158,10 @@ def _worker_group(
         partition(live),
         requested_partition(group),
         is_drained=is_drained(group),
-        restarts=is_replaced_by_controller(group) and _restarts(inputs, live, manifest),
+        restarts=is_replaced_by_controller(group) and begins,
         is_observed=status.get("observedGeneration", 0) >= live["metadata"]["generation"],
         is_ordered=live["spec"].get("podManagementPolicy", "OrderedReady") == "OrderedReady",
-        pods=tuple(_pods(inputs, group, live)),
+        pods=pods,
         records=records,
     )
 
@@ -224,6 +228,12 @@ def _restarts(inputs: Inputs, live: Manifest, manifest: Manifest) -> bool:
     if verdict is None or verdict.after is None:
         return _may_restart(live, manifest)
     return bool(verdict.after["spec"]["template"] != live["spec"]["template"])
+
+
+def _releases(group: Group, live: Manifest, pods: Iterable[WorkerPod]) -> bool:
+    """True if the spec does not keep a pod of an old revision any more that the update strategy keeps so far."""
+    kept = range(requested_partition(group), kept_pods(live))
+    return any(pod.is_outdated and pod.index in kept for pod in pods)
 
 
 def _may_restart(live: Manifest, manifest: Manifest) -> bool:

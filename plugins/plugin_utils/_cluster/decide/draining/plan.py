@@ -80,7 +80,7 @@ def _drained(manifest: Manifest, found: GroupDrain | None) -> Manifest:
         spec["updateStrategy"] = _update_strategy(spec.get("updateStrategy") or {}, found.drain.partition)
     if "replicas" in spec:
         spec["replicas"] = found.drain.replicas
-    return {**manifest, "metadata": _recorded(manifest["metadata"], found.drain), "spec": spec}
+    return {**manifest, "metadata": _recorded(manifest["metadata"], found), "spec": spec}
 
 
 def _update_strategy(specified: Mapping[str, Any], partition: int) -> dict[str, Any]:
@@ -88,10 +88,11 @@ def _update_strategy(specified: Mapping[str, Any], partition: int) -> dict[str, 
     return {**specified, "type": "RollingUpdate", "rollingUpdate": rolling}
 
 
-def _recorded(metadata: Mapping[str, Any], found: Drain) -> dict[str, Any]:
-    if not found.records:
+def _recorded(metadata: Mapping[str, Any], found: GroupDrain) -> dict[str, Any]:
+    """Return the metadata with the record; an empty one shows that the partition is that of the drain."""
+    if not found.drain.records and found.drain.partition == found.found.requested:
         return dict(metadata)
-    annotations = {**(metadata.get("annotations") or {}), names.DRAIN_ANNOTATION: to_annotation(found.records)}
+    annotations = {**(metadata.get("annotations") or {}), names.DRAIN_ANNOTATION: to_annotation(found.drain.records)}
     return {**metadata, "annotations": annotations}
 
 

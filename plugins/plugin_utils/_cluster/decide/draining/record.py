@@ -4,7 +4,8 @@
 
 """The record of a drain, in an annotation of its StatefulSet: a worker that we have disabled is never forgotten. Pure.
 
-It is written before the worker is disabled. So every worker in it may be disabled, and no other one is so by us.
+It is written before the worker is disabled. So every worker in it may be disabled, and no other one is so by us. It is
+there as long as the partition is that of a drain, even if no worker is in it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_after, timestamp
 
 
@@ -44,6 +47,15 @@ _OURS = "disabledByUs"
 def to_annotation(records: Iterable[Record]) -> str:
     """Return the value of the annotation."""
     return json.dumps([_document(record) for record in records], separators=(",", ":"))
+
+
+def without_mark(manifest: Manifest) -> Manifest:
+    """Return a StatefulSet without an annotation that has no worker: its partition is not that of a drain."""
+    annotations = {**(manifest["metadata"].get("annotations") or {})}
+    if annotations.get(names.DRAIN_ANNOTATION) != to_annotation(()):
+        return manifest
+    del annotations[names.DRAIN_ANNOTATION]
+    return {**manifest, "metadata": {**manifest["metadata"], "annotations": annotations}}
 
 
 def from_annotation(text: str | None) -> tuple[Record, ...]:

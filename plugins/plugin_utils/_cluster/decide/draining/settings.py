@@ -46,7 +46,7 @@ def requested_partition(group: Group) -> int:
 
 def kept_pods(group: Group, workload: Manifest) -> int:
     """Return how many pods a rollout leaves unchanged: the partition of a drain is temporary."""
-    is_temporary = is_drained(group) or names.DRAIN_ANNOTATION in (workload["metadata"].get("annotations") or {})
+    is_temporary = names.DRAIN_ANNOTATION in (workload["metadata"].get("annotations") or {})
     return min(partition(workload), requested_partition(group)) if is_temporary else partition(workload)
 
 

@@ -57,7 +57,7 @@ class WorkerGroup:
     """A StatefulSet of workers.
 
     `replicas` and `partition` are those of the live object, `desired` and `requested` those of the spec. `is_drained`:
-    the spec requests draining. `restarts`: the pods will be of another revision, which is not written yet.
+    the spec requests draining. `restarts`: the write that lets pods be replaced has yet to be done, in its turn.
     `is_observed`: the controller has observed the live object. `is_ordered`: it replaces a pod only while those before
     it are ready. `unreachable`: why the workers are not known; `is_refused`: that lasts until the resource or Druid is
     changed.

@@ -124,6 +124,8 @@ def test_a_changed_template_is_written_with_a_partition_of_all_pods() -> None:
     (step,) = of_workers(plan)
     assert step.manifest["spec"]["updateStrategy"]["rollingUpdate"] == {"partition": 2}
     assert step.restarted_pods == 2
+    # The partition is that of a drain, although no worker is recorded yet.
+    assert step.manifest["metadata"]["annotations"][names.DRAIN_ANNOTATION] == "[]"
     assert any("restarts 2" in line or "2 pods" in line for line in plan_output.lines(plan)), plan_output.lines(plan)
 
 
@@ -140,7 +142,7 @@ ANY = (
 
 def test_the_record_is_written_before_the_worker_is_disabled() -> None:
     which = rolling.cluster(**STRATEGY)
-    plan = planned(inputs(which, live(which, partition=2, **PENDING), now=NOW), druid(worker(0), worker(1)))
+    plan = planned(inputs(which, live(which, [], partition=2, **PENDING), now=NOW), druid(worker(0), worker(1)))
     write, request = of_workers(plan)
     assert write.key == SET
     found = json.loads(write.manifest["metadata"]["annotations"][names.DRAIN_ANNOTATION])
@@ -218,7 +220,7 @@ STATES: list[tuple[list[dict[str, Any]], bool]] = [
 @pytest.mark.parametrize(("states", "is_released"), STATES)
 def test_druid_is_unreachable_and_a_pod_is_not_ready(states: list[dict[str, Any]], is_released: bool) -> None:
     which = rolling.cluster(**STRATEGY)
-    observed = live(which, partition=2, **PENDING)
+    observed = live(which, [], partition=2, **PENDING)
     pod = observed.objects[ObjectKey("Pod", f"{NAME}-1")]
     conditions = [{"type": "Ready", "status": "False"}]
     status = {"conditions": conditions, "containerStatuses": [{"name": "c", "state": each} for each in states]}
@@ -297,7 +299,7 @@ def test_without_the_strategy_the_partition_and_the_worker_are_restored() -> Non
 def test_a_group_that_is_drained_is_not_up_to_date() -> None:
     """The partition of a drain is temporary: other groups must not restart meanwhile."""
     which = rolling.cluster(**STRATEGY)
-    states = {each.key: each for each in group_states(which, live(which, partition=2, **PENDING))}
+    states = {each.key: each for each in group_states(which, live(which, [], partition=2, **PENDING))}
     assert (states[GROUP].is_updated, states[GROUP].is_complete) == (False, False)
 
 
@@ -306,6 +308,70 @@ def test_a_partition_of_the_spec_is_not_temporary() -> None:
     which = rolling.cluster(nodes={GROUP: strategy}, **STRATEGY)
     states = {each.key: each for each in group_states(which, live(which, partition=2, **PENDING))}
     assert states[GROUP].is_updated
+
+
+# Pods of an old revision are kept by a partition of the spec, or by its update strategy, and now are not any more.
+KEPT: list[dict[str, Any]] = [{"type": "RollingUpdate", "rollingUpdate": {"partition": 2}}, {"type": "OnDelete"}]
+# Another group is about to restart: historicals, which are first in the order.
+OTHER = {"historicals": {"image": rolling.NEW}}
+
+
+def lowered(
+    before: dict[str, Any], nodes: dict[str, Any] | None = None, annotation: Any = None
+) -> tuple[Cluster, Inputs]:
+    which = rolling.cluster(nodes=nodes, **STRATEGY)
+    observed = live(rolling.cluster(**STRATEGY), annotation, **PENDING)
+    workload = observed.objects[SET]
+    spec = {**workload["spec"], "updateStrategy": before}
+    return which, inputs(which, observed.with_objects([{**workload, "spec": spec}]), now=NOW)
+
+
+@pytest.mark.parametrize("before", KEPT)
+def test_pods_that_are_not_kept_any_more_are_a_restart(before: dict[str, Any]) -> None:
+    _which, found = lowered(before)
+    (step,) = of_workers(planned(found, unknown()))
+    assert (step.restarted_pods, step.manifest["spec"]["updateStrategy"]) == (2, KEPT[0])
+    assert step.manifest["metadata"]["annotations"][names.DRAIN_ANNOTATION] == "[]"
+
+
+@pytest.mark.parametrize("before", KEPT)
+def test_pods_that_are_not_kept_any_more_wait_for_their_turn(before: dict[str, Any]) -> None:
+    _which, found = lowered(before, OTHER)
+    plan = planned(found, unknown())
+    assert (plan.restarts, plan.pending_restarts) == (("historicals",), (GROUP,))
+    assert of_workers(plan) == ()
+
+
+@pytest.mark.parametrize("before", KEPT)
+def test_workers_are_drained_for_fewer_replicas_while_their_group_waits_for_its_turn(before: dict[str, Any]) -> None:
+    _which, found = lowered(before, {**OTHER, GROUP: {"replicas": 1}})
+    plan = planned(replace(found, latest=()), {**unknown(), **druid(worker(0), worker(1))})
+    write, request = of_workers(plan)
+    assert write.after is not None
+    assert write.after["spec"]["updateStrategy"] == before
+    assert request.title == f"disable worker 10.0.0.1:8091 of pod {NAME}-1 in Druid"
+
+
+def test_a_group_that_waits_for_its_turn_keeps_its_update_strategy() -> None:
+    which = rolling.cluster(rolling.NEW, nodes={GROUP: {"workloadAnnotations": {"a": "b"}}}, **STRATEGY)
+    plan = planned(inputs(which, live(rolling.cluster(**STRATEGY)), now=NOW), unknown())
+    assert plan.pending_restarts[0] == GROUP
+    (step,) = of_workers(plan)
+    assert step.after is not None
+    assert step.after["spec"]["updateStrategy"]["rollingUpdate"] == {"partition": 0}
+    assert names.DRAIN_ANNOTATION not in step.after["metadata"]["annotations"]
+    assert names.DRAIN_ANNOTATION not in step.manifest["metadata"]["annotations"]
+
+
+def unknown() -> dict[Question[Any], Any]:
+    return {question: Unavailable(state.NO_ROUTER, "") for question in ANY}
+
+
+@pytest.mark.parametrize("before", KEPT)
+def test_a_drain_that_has_begun_does_not_begin_again(before: dict[str, Any]) -> None:
+    _which, found = lowered(before, annotation=[])
+    plan = planned(found, druid(worker(0), worker(1)))
+    assert requests(plan) == [f"disable worker 10.0.0.1:8091 of pod {NAME}-1 in Druid"]
 
 
 @pytest.mark.parametrize(
