@@ -27,6 +27,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.deferred_removals import deferred_removals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft, Policy
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.copies import with_copies
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.groups import (
     templates_of_workers,
     workers_of_groups,
@@ -220,6 +221,7 @@ def _candidates(inputs: Inputs) -> Draft:
     """Return a step for each object that is missing, differs or is not desired any more."""
     found = drains(inputs)
     desired = with_drains(with_held_replicas(with_deferred_sizes(inputs), inputs), found)
+    desired = with_copies(desired, found, inputs.live)
     changed = confirmed(changed_objects(inputs.cluster, desired, inputs.live), inputs.verdicts)
     changed = tuple(with_kept_pods(changed, found))
     # PVCs are patched before their StatefulSet is recreated.

@@ -61,11 +61,16 @@ def worker_groups(inputs: Inputs) -> Iterator[tuple[Group, WorkerGroup]]:
     """Yield the groups that are drained, or have been so: with their workers, if Druid was asked."""
     for group in inputs.cluster.groups:
         live, manifest = _live(inputs, group), _desired(inputs, group)
-        if live is None or manifest is None:
+        if manifest is None:
             continue
-        records = _records(inputs, group, live)
-        if is_drained(group) or records or _is_marked(live):
-            yield group, _with_workers(_worker_group(inputs, group, live, manifest, records), group, inputs)
+        if live is None:
+            found = _interrupted(inputs, group, manifest)
+        else:
+            records = _records(inputs, group, live)
+            is_concerned = is_drained(group) or records or _is_marked(live)
+            found = _worker_group(inputs, group, live, manifest, records) if is_concerned else None
+        if found is not None:
+            yield group, _with_workers(found, group, inputs)
 
 
 def templates_of_workers(inputs: Inputs) -> DryRunTemplates | None:
@@ -142,6 +147,36 @@ def _records(inputs: Inputs, group: Group, live: Manifest) -> tuple[Record, ...]
         status = inputs.resource.get("status") or {}
         found = records_of_status(status, group.unique_name, inputs.live.pods_of(group))
     return tuple(without_future(record, inputs.now) for record in found)
+
+
+def _interrupted(inputs: Inputs, group: Group, manifest: Manifest) -> WorkerGroup | None:
+    """Return the group of a StatefulSet whose recreation was interrupted, or that others have deleted without its pods.
+
+    Which of the pods are outdated is known only when a new StatefulSet has adopted them. Until then, all of them stay.
+    """
+    live = inputs.live.objects.get(ObjectKey("StatefulSet", group.unique_name), manifest)
+    pods = tuple(pod for pod in _pods(inputs, group, manifest) if not pod.is_terminating)
+    holder = live if _is_marked(live) else inputs.live.objects.get(_config_map(group), live)
+    records = _records(inputs, group, holder)
+    if not records and not _is_marked(holder) and not (is_drained(group) and pods):
+        return None
+    number = max([0 if live is manifest else replicas(live), *(pod.index + 1 for pod in pods)])
+    requested, desired = requested_partition(group), int(manifest["spec"].get("replicas", number))
+    return WorkerGroup(
+        group.unique_name,
+        number,
+        desired,
+        max(requested, number),
+        requested,
+        is_drained=is_drained(group),
+        is_observed=False,
+        pods=pods,
+        records=records,
+    )
+
+
+def _config_map(group: Group) -> ObjectKey:
+    return ObjectKey("ConfigMap", names.node_config_map_name(group.unique_name))
 
 
 def _worker_group(

@@ -116,11 +116,11 @@ def _refusal(druid: DruidState, worker: questions.Worker) -> str:
         return tasks.message if tasks.cause in LASTING else ""
     if not any(task.id in worker.running_tasks and task.type in _OF_STREAMS for task in tasks):
         return ""
-    found = [(druid.answer(question), LASTING) for question in FOR_HANDOFF]
     # A task or a supervisor may have ended since the lists were read.
-    of_one = (*payloads(druid, worker), *statuses(druid, worker))
-    found += [(druid.answer(question), LASTING - {UNSUPPORTED}) for question in of_one]
-    refused = (each.message for each, causes in found if isinstance(each, Unavailable) and each.cause in causes)
+    of_one: tuple[Question[Any], ...] = (*payloads(druid, worker), *statuses(druid, worker))
+    causes = {**dict.fromkeys(FOR_HANDOFF, LASTING), **dict.fromkeys(of_one, LASTING - {UNSUPPORTED})}
+    found = ((druid.answer(question), refusals) for question, refusals in causes.items())
+    refused = (each.message for each, refusals in found if isinstance(each, Unavailable) and each.cause in refusals)
     return next(refused, "")
 
 
