@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import without_mark
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import held_text, with_text
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import same_object
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import owned_fields
@@ -40,14 +40,14 @@ def without_restart(step: Step) -> Step | None:
     if live is None or after is None:
         return None
     held = (_TEMPLATE, _STRATEGY) if step.released_pods or step.begins_drain else (_TEMPLATE,)
-    if step.begins_drain:
-        step, after = replace(step, manifest=without_mark(step.manifest)), without_mark(after)
-    metadata = {**after["metadata"], "managedFields": live["metadata"].get("managedFields")}
+    record = held_text(step)
+    metadata = {**with_text(after, record)["metadata"], "managedFields": live["metadata"].get("managedFields")}
     spec = {**after["spec"], **{name: live["spec"][name] for name in held if name in live["spec"]}}
     kept = {**after, "metadata": metadata, "spec": spec}
     if same_object(live, kept):
         return None
-    return replace(step, manifest=_with_applied(held, step.manifest, live), after=kept, initial=None)
+    manifest = with_text(step.manifest, record)
+    return replace(step, manifest=_with_applied(held, manifest, live), after=kept, initial=None)
 
 
 def _with_applied(held: Sequence[str], manifest: Manifest, live: Manifest) -> Manifest:

@@ -17,6 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
     REVISION_LABEL,
     first_ordinal,
     ordinal_of,
+    partition,
     replicas,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
@@ -47,12 +48,13 @@ MAX_MESSAGE_CHARACTERS = 200
 class GroupState:
     """One group: desired and ready pods, whether all run the current template, and problems of its pods.
 
-    `unschedulable` are pods that fit on no node now, or that the API server does not accept; `failures` are problems that need a change by the user.
-    `evicted` are pods that the kubelet has stopped for good, and that their controller has not removed.
+    `unschedulable` are pods that fit on no node now, or that the API server does not accept; `failures` are problems
+    that need a change by the user. `evicted` are pods that the kubelet has stopped for good, and that their controller has not removed.
     `ready`: as the workload and the pods show, so that a pod that was just deleted is not ready.
     `is_available`: the pods have been ready for the time that `minReadySeconds` specifies. `is_updated`: no pod has an
     old revision. `unready`: the first pod that is not ready, and since when. `is_observed`: the controller has observed
-    the current spec. `has_ready_pods`: also such that a recreated workload has yet to adopt.
+    the current spec. `has_ready_pods`: also such that a recreated workload has yet to adopt. `is_held`: only the
+    partition of a drain keeps pods of an old revision, none is being replaced, and all are ready.
     """
 
     key: str
@@ -67,6 +69,7 @@ class GroupState:
     is_observed: bool = True
     has_ready_pods: bool = False
     evicted: tuple[str, ...] = ()
+    is_held: bool = False
 
     @property
     def cause(self) -> str | None:
@@ -123,13 +126,14 @@ def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as
     status = workload.get("status") or {}
     ready = min(status.get("readyReplicas", 0), len(_ready_pods(workload, own)))
     is_available = not workload["spec"].get("minReadySeconds") or status.get("availableReplicas", 0) >= desired
-    is_updated, is_observed = _is_updated(group, workload, own), _is_observed(workload)
-    settled = is_observed and is_updated and _has_replicas(workload, desired)
+    is_updated, is_observed = _is_updated(workload, own, kept_pods(group, workload)), _is_observed(workload)
+    has_settled = is_observed and _has_replicas(workload, desired)
+    is_held = has_settled and is_available and ready >= desired and _is_updated(workload, own, partition(workload))
     return GroupState(
         group.key,
         desired,
         ready,
-        settled,
+        has_settled and is_updated,
         failures,
         unschedulable,
         is_available,
@@ -138,6 +142,7 @@ def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as
         is_observed,
         not all(map(_is_unready, own)),
         tuple(_evicted(own)),
+        is_held and not is_updated,
     )
 
 
@@ -150,14 +155,14 @@ def _has_replicas(workload: Manifest, desired: int) -> bool:
     return bool(workload["spec"].get("replicas", 1) == desired == (workload.get("status") or {}).get("replicas", 0))
 
 
-def _is_updated(group: Group, workload: Manifest, pods: Iterable[Manifest]) -> bool:
+def _is_updated(workload: Manifest, pods: Iterable[Manifest], kept: int) -> bool:
+    """True if all pods but those that are kept have the current revision."""
     status, strategy = workload.get("status") or {}, workload["spec"].get("updateStrategy") or {}
     if workload["kind"] == "Deployment":
         return bool(status.get("updatedReplicas", 0) == status.get("replicas", 0))
     # Pods that stay at the old revision as the user requested count as up to date.
     if strategy.get("type") == "OnDelete":
         return True
-    kept = kept_pods(group, workload)
     if status.get("currentRevision") == status.get("updateRevision"):
         return not any(_is_old(pod, workload, kept) for pod in pods)
     return bool(kept and status.get("updatedReplicas", 0) >= replicas(workload) - kept)

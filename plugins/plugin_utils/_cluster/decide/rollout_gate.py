@@ -131,13 +131,20 @@ def _allowed(
     return {key for key in restarts if key in (*down, *first)}
 
 
-def _precedence(state: GroupState, step: Step | None) -> tuple[bool, bool, bool]:
+def _precedence(state: GroupState, step: Step | None) -> tuple[int, bool, bool]:
     """Return which group with ready pods may restart while pods are not available, the lowest value first.
 
-    That is a fix in the middle of a rollout; then none as long as pods are being replaced; then a repair.
+    That is a fix in the middle of a rollout; then none as long as pods are being replaced; then a repair; then none as
+    long as workers are drained.
     """
-    is_rolling = state.is_rolling or bool(step and step.restart)
-    return not is_rolling, step is None or not _is_due(step, state), state.cause is None
+    is_due = step is not None and _is_due(step, state)
+    if (state.is_rolling and not state.is_held) or (step and step.restart):
+        rank = 0
+    elif is_due and state.cause is not None:
+        rank = 1
+    else:
+        rank = 2 if state.is_held else 3
+    return rank, not is_due, state.cause is None
 
 
 def _is_due(step: Step, state: GroupState) -> bool:

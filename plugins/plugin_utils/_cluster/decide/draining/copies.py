@@ -10,11 +10,11 @@ until the StatefulSet with the record exists.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.plan import GroupDrain
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import text_of, with_text
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import immutable_changes
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
@@ -32,8 +32,8 @@ def with_copies(desired: Desired, found: Sequence[GroupDrain], live: Observed) -
 
 
 def _with_copy(manifests: Sequence[Manifest], live: Observed) -> list[Manifest]:
-    record = next((_record(each) for each in manifests if _is_recreated(each, live)), None)
-    return [_annotated(each, record) if each["kind"] == "ConfigMap" and record else each for each in manifests]
+    record = next((text_of(each) for each in manifests if _is_recreated(each, live)), None)
+    return [with_text(each, record) if each["kind"] == "ConfigMap" and record else each for each in manifests]
 
 
 def _is_recreated(manifest: Manifest, live: Observed) -> bool:
@@ -41,13 +41,3 @@ def _is_recreated(manifest: Manifest, live: Observed) -> bool:
         return False
     found = live.objects.get(key_of(manifest))
     return found is None or is_terminating(found) or bool(immutable_changes(found, manifest))
-
-
-def _record(manifest: Manifest) -> str | None:
-    annotations: Mapping[str, str] = manifest["metadata"].get("annotations") or {}
-    return annotations.get(names.DRAIN_ANNOTATION)
-
-
-def _annotated(manifest: Manifest, record: str) -> Manifest:
-    annotations = {**(manifest["metadata"].get("annotations") or {}), names.DRAIN_ANNOTATION: record}
-    return {**manifest, "metadata": {**manifest["metadata"], "annotations": annotations}}

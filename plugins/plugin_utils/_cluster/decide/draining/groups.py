@@ -13,6 +13,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import nam
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import (
     Record,
     from_annotation,
+    text_of,
     without_future,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import (
@@ -137,12 +138,12 @@ def _desired(inputs: Inputs, group: Group) -> Manifest | None:
 
 
 def _is_marked(live: Manifest) -> bool:
-    return names.DRAIN_ANNOTATION in (live["metadata"].get("annotations") or {})
+    return text_of(live) is not None
 
 
 def _records(inputs: Inputs, group: Group, live: Manifest) -> tuple[Record, ...]:
     if _is_marked(live):
-        found = from_annotation(live["metadata"]["annotations"][names.DRAIN_ANNOTATION])
+        found = from_annotation(text_of(live))
     else:
         status = inputs.resource.get("status") or {}
         found = records_of_status(status, group.unique_name, inputs.live.pods_of(group))

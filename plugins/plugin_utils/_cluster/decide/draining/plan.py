@@ -12,13 +12,16 @@ from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.decision import drain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.groups import (
     is_under_way,
     worker_groups,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import to_annotation
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import (
+    text_of,
+    to_annotation,
+    with_text,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import limits
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.state import (
     BLOCKED,
@@ -80,7 +83,7 @@ def _drained(manifest: Manifest, found: GroupDrain | None) -> Manifest:
         spec["updateStrategy"] = _update_strategy(spec.get("updateStrategy") or {}, found.drain.partition)
     if "replicas" in spec:
         spec["replicas"] = found.drain.replicas
-    return {**manifest, "metadata": _recorded(manifest["metadata"], found), "spec": spec}
+    return _recorded({**manifest, "spec": spec}, found)
 
 
 def _update_strategy(specified: Mapping[str, Any], partition: int) -> dict[str, Any]:
@@ -88,12 +91,11 @@ def _update_strategy(specified: Mapping[str, Any], partition: int) -> dict[str, 
     return {**specified, "type": "RollingUpdate", "rollingUpdate": rolling}
 
 
-def _recorded(metadata: Mapping[str, Any], found: GroupDrain) -> dict[str, Any]:
-    """Return the metadata with the record; an empty one shows that the partition is that of the drain."""
+def _recorded(manifest: Manifest, found: GroupDrain) -> Manifest:
+    """Return the StatefulSet with the record; an empty one shows that the partition is that of the drain."""
     if not found.drain.records and found.drain.partition == found.found.requested:
-        return dict(metadata)
-    annotations = {**(metadata.get("annotations") or {}), names.DRAIN_ANNOTATION: to_annotation(found.drain.records)}
-    return {**metadata, "annotations": annotations}
+        return manifest
+    return with_text(manifest, to_annotation(found.drain.records))
 
 
 def with_kept_pods(steps: Iterable[Step], found: Sequence[GroupDrain]) -> Iterator[Step]:
@@ -113,14 +115,19 @@ def drain_requests(found: Iterable[GroupDrain]) -> Iterator[Step]:
 
 def without_unrecorded(steps: Sequence[Step], later: Iterable[Step]) -> tuple[Step, ...]:
     """Return the steps without the requests of a group whose record is not written now, since its workload waits."""
-    written = {step.key for step in steps}
-    waiting = {step.group for step in later if step.key.kind == "StatefulSet" and step.key not in written}
+    written = {step.key: text_of(step.manifest) for step in steps}
+    waiting = {step.group for step in later if _is_unrecorded(step, written)}
     return tuple(
         step for step in steps if step.request is None or step.key.kind not in _KINDS or step.group not in waiting
     )
 
 
 _KINDS = ("worker", "supervisor")
+
+
+def _is_unrecorded(step: Step, written: Mapping[ObjectKey, str | None]) -> bool:
+    is_missing = step.key not in written or written[step.key] != text_of(step.manifest)
+    return step.key.kind == "StatefulSet" and is_missing
 
 
 def _step(group: Group, request: Request) -> Step:

@@ -17,6 +17,7 @@ from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_after, timestamp
 
@@ -49,13 +50,30 @@ def to_annotation(records: Iterable[Record]) -> str:
     return json.dumps([_document(record) for record in records], separators=(",", ":"))
 
 
-def without_mark(manifest: Manifest) -> Manifest:
-    """Return a StatefulSet without an annotation that has no worker: its partition is not that of a drain."""
-    annotations = {**(manifest["metadata"].get("annotations") or {})}
-    if annotations.get(names.DRAIN_ANNOTATION) != to_annotation(()):
+def text_of(manifest: Manifest | None) -> str | None:
+    """Return the value of the annotation, if there is one."""
+    found: str | None = ((manifest or {}).get("metadata", {}).get("annotations") or {}).get(names.DRAIN_ANNOTATION)
+    return found
+
+
+def with_text(manifest: Manifest, text: str | None) -> Manifest:
+    """Return the object with this value of the annotation; None: without it."""
+    if text_of(manifest) == text:
         return manifest
-    del annotations[names.DRAIN_ANNOTATION]
+    annotations = {**(manifest["metadata"].get("annotations") or {}), names.DRAIN_ANNOTATION: text}
+    annotations = {name: value for name, value in annotations.items() if value is not None}
     return {**manifest, "metadata": {**manifest["metadata"], "annotations": annotations}}
+
+
+def held_text(step: Step) -> str | None:
+    """Return the value of the annotation as long as the restart of the pods has to wait.
+
+    Then no pod is released, and a partition that is not written is not that of a drain.
+    """
+    text, live = text_of(step.manifest), text_of(step.live)
+    is_mark = step.begins_drain and text == to_annotation(())
+    is_release = bool(step.released_pods) and not step.begins_drain
+    return live if step.kept_pods is not None and (is_mark or is_release) else text
 
 
 def from_annotation(text: str | None) -> tuple[Record, ...]:

@@ -111,6 +111,44 @@ def test_pods_that_have_not_been_available_for_long_enough_block_other_groups() 
     assert restarts(found.later) == ["historicals", "middlemanagers", "coordinators"]
 
 
+def held(desired: Cluster, states: dict[str, Any], partition: int = 2, **status: Any) -> Gated:
+    """Gate an upgrade of the brokers while the workers of the second group are drained for an earlier one."""
+    live = observed(desired, {"middlemanagers": {"updateRevision": "b", "updatedReplicas": 0, **status}, **states})
+    workload = live.objects[ObjectKey("StatefulSet", "druid-c-middlemanagers")]
+    metadata = {**workload["metadata"], "annotations": {"druid.apache.org/drain": "[]"}}
+    strategy = {"type": "RollingUpdate", "rollingUpdate": {"partition": partition}}
+    drained = {**workload, "metadata": metadata, "spec": {**workload["spec"], "updateStrategy": strategy}}
+    upgraded = rolling.cluster(nodes={"brokers": {"image": NEW}})
+    live = live.with_objects([drained])
+    steps = [step for step in rolling.steps(upgraded, live) if step.group == "brokers"]
+    return gate(steps, inputs(upgraded, live))
+
+
+RELEASED = {"updatedReplicas": 1}
+HELD: list[tuple[str, dict[str, Any], int, dict[str, Any], bool]] = [
+    ("nothing is broken", {}, 2, {}, False),
+    ("one is broken", {"brokers": CRASHING}, 2, {}, True),
+    ("one does not fit", {"brokers": UNPLACED}, 2, {}, True),
+    ("one is not ready for a moment", {"brokers": ONE_UNREADY}, 2, {}, False),
+    ("none is ready", {"brokers": NONE_READY}, 2, {}, True),
+    ("a pod was replaced, and the next one is drained", {"brokers": CRASHING}, 1, RELEASED, True),
+    ("a pod is about to be replaced", {"brokers": CRASHING}, 1, {}, False),
+    ("a pod is being replaced", {"brokers": CRASHING}, 1, {**RELEASED, **ONE_UNREADY}, False),
+    ("the drain has not been observed", {"brokers": CRASHING}, 2, {"observedGeneration": 0}, False),
+    ("a drained pod is not ready", {"brokers": CRASHING}, 2, ONE_UNREADY, False),
+]
+
+
+@pytest.mark.parametrize(
+    ("states", "partition", "status", "is_repaired"), [row[1:] for row in HELD], ids=[row[0] for row in HELD]
+)
+def test_a_broken_group_is_repaired_while_another_one_is_drained(
+    states: dict[str, Any], partition: int, status: dict[str, Any], is_repaired: bool
+) -> None:
+    found = held(rolling.cluster(), states, partition, **status)
+    assert restarts(found.steps) == (["brokers"] if is_repaired else [])
+
+
 def kinds(steps: tuple[Step, ...], group: str | None) -> list[str]:
     return [step.key.kind for step in steps if step.group == group]
 

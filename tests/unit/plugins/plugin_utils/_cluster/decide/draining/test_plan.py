@@ -374,6 +374,41 @@ def test_a_drain_that_has_begun_does_not_begin_again(before: dict[str, Any]) -> 
     assert requests(plan) == [f"disable worker 10.0.0.1:8091 of pod {NAME}-1 in Druid"]
 
 
+def repair(*, breaks: bool, labels: dict[str, str] | None = None) -> Plan:
+    """Return the plan while brokers are to be restarted, and a worker is drained; another one is to be drained."""
+    strategy = {"middleManagerDrainStrategy": {"maxUnavailable": 2}}
+    three = {"replicas": 3, **({"workloadAnnotations": labels} if labels else {})}
+    before = rolling.cluster(nodes={GROUP: {"replicas": 3}}, **strategy)
+    which = rolling.cluster(nodes={GROUP: three, "brokers": {"image": rolling.NEW}}, **strategy)
+    observed = live(before, [recorded(2, idle="2025-12-31T23:59:50Z")], partition=3, **PENDING)
+    workload = observed.objects[ObjectKey("StatefulSet", "druid-c-brokers")]
+    status = {**workload["status"], **({"readyReplicas": 1} if breaks else {})}
+    broken = [rolling.pod("brokers", 1, waiting="CrashLoopBackOff")] if breaks else []
+    observed = observed.with_objects([{**workload, "status": status}, *({"apiVersion": "v1", **pod} for pod in broken)])
+    answers = {**unknown(), **druid(worker(0), worker(1), worker(2, is_enabled=False))}
+    return planned(inputs(which, observed, now=NOW), answers)
+
+
+def test_no_pod_is_released_while_another_group_is_repaired() -> None:
+    plan = repair(breaks=True)
+    assert (plan.restarts, plan.pending_restarts) == (("brokers",), (GROUP,))
+    assert of_workers(plan) == ()
+
+
+def test_nor_is_a_worker_disabled_that_is_not_recorded() -> None:
+    (step,) = of_workers(repair(breaks=True, labels={"a": "b"}))
+    found = json.loads(step.manifest["metadata"]["annotations"][names.DRAIN_ANNOTATION])
+    assert [(each["pod"], each.get("released")) for each in found] == [(f"{NAME}-2", None)]
+    assert step.after is not None
+    assert step.after["spec"]["updateStrategy"]["rollingUpdate"] == {"partition": 3}
+
+
+def test_a_pod_is_released_while_nothing_is_broken() -> None:
+    plan = repair(breaks=False)
+    assert (plan.restarts, plan.pending_restarts, partition_of(plan)) == ((GROUP,), ("brokers",), 2)
+    assert requests(plan) == [f"disable worker 10.0.0.1:8091 of pod {NAME}-1 in Druid"]
+
+
 @pytest.mark.parametrize(
     ("node", "text"),
     [
