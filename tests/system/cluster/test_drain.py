@@ -132,7 +132,7 @@ def test_several_workers_are_drained_at_the_same_time(drained: Drained) -> None:
     eventually(lambda: drained.reconcile() and len(drained.overlord.writes) == 2)
     assert drained.overlord.writes == [f"disable {SET}-1", f"disable {SET}-0"]
     drained.overlord.tasks.pop(first)
-    waits = f"pod {SET}-0 waits for those after it"
+    waits = f"pod {SET}-0 is drained, and waits for others"
     eventually(lambda: drained.reconcile() and waits in drained.drain.get("message", ""))
     assert (drained.partition, drained.uid(0), drained.uid(1)) == (2, first, last)
     drained.overlord.tasks.clear()

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.broken_pods import is_broken
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import (
     Record,
     from_annotation,
@@ -19,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import (
     is_drained,
     is_replaced_by_controller,
+    limits,
     requested_partition,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.state import (
@@ -217,6 +219,7 @@ def _pods(inputs: Inputs, group: Group, live: Manifest) -> Iterator[WorkerPod]:
                 revision is not None and (pod["metadata"].get("labels") or {}).get(REVISION_LABEL) != revision,
                 is_terminating(pod),
                 _is_running(pod),
+                is_broken(pod, limits(inputs.cluster).pod_ready, inputs.now),
             )
 
 

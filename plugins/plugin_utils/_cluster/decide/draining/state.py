@@ -39,7 +39,8 @@ class Worker:
 class WorkerPod:
     """A pod of a StatefulSet with its worker, if it is registered. `index` is its position, counted from 0.
 
-    `is_running`: one of its containers runs, so there may be tasks.
+    `is_running`: one of its containers runs, so there may be tasks. `is_broken`: it is not ready, and is not expected
+    to be so again in its revision.
     """
 
     index: int
@@ -49,6 +50,7 @@ class WorkerPod:
     is_outdated: bool = False
     is_terminating: bool = False
     is_running: bool = True
+    is_broken: bool = False
     worker: Worker | None = None
 
 

@@ -43,6 +43,10 @@ def new(index: int, worker: Worker | None = IDLE, **more: Any) -> WorkerPod:
     return replace(pod(index, worker, old=False, **more), uid=f"new-{index}")
 
 
+def broken(index: int) -> WorkerPod:
+    return pod(index, None, is_ready=False, is_broken=True)
+
+
 def record(index: int, since: float = 60, **more: Any) -> Record:
     return Record(f"mm-{index}", f"uid-{index}", ago(since), **{"is_ours": True, **more})
 
@@ -102,9 +106,27 @@ TABLE: list[tuple[str, WorkerGroup, tuple[int, int, list[str], list[str]]]] = [
     ("a terminating pod needs no drain", group(*OLD[:2], pod(2, BUSY, is_terminating=True)), (2, 3, ["-mm-2"], [])),
     ("the worker of a ready pod is awaited", group(*OLD[:2], pod(2, None)), (3, 3, ["mm-2"], [])),
     ("the controller waits for a pod", group(pod(0), pod(1), new(2, is_ready=False)), (2, 3, [], [])),
-    ("an unready pod blocks an ordered update",
-     group(pod(0), pod(1, None, is_ready=False), pod(2, OFF), is_ordered=True, records=(idle(2),)),
-     (1, 3, ["-mm-2", "-mm-1"], [])),
+    ("a broken pod blocks an ordered update",
+     group(pod(0), broken(1), pod(2, OFF), is_ordered=True, records=(idle(2),)), (1, 3, ["-mm-2", "-mm-1"], [])),
+    ("the workers of all pods from it on are drained",
+     group(broken(0), *OLD[1:], is_ordered=True),
+     (3, 3, ["mm-2", "mm-1", "mm-0"], ["disable mm-2:8091", "disable mm-1:8091"])),
+    ("an ordered update waits for a pod that is not ready for a moment",
+     group(pod(0), pod(1, is_ready=False), pod(2), is_ordered=True), (3, 3, [], [])),
+    ("also for one that is up to date",
+     group(replace(new(0), is_ready=False), pod(1), pod(2), is_ordered=True), (3, 3, [], [])),
+    ("and for a missing one", group(pod(0), pod(2), is_ordered=True), (3, 3, [], [])),
+    ("its workers stay disabled meanwhile",
+     group(pod(0, is_ready=False), pod(1), pod(2, OFF), is_ordered=True, records=(idle(2),)), (3, 3, ["mm-2"], [])),
+    ("another pod of a parallel update does not matter",
+     group(pod(0, is_ready=False), pod(1), pod(2, OFF), records=(idle(2),)), (2, 3, ["-mm-2"], [])),
+    ("nor does a broken one", group(broken(0), pod(1), pod(2, OFF), records=(idle(2),)), (2, 3, ["-mm-2"], [])),
+    ("an ordered update replaces one after the other",
+     group(*OLD[:2], pod(2, OFF), is_ordered=True, records=(idle(2),)), (2, 3, ["-mm-2"], [])),
+    ("the last one of an ordered update is not ready",
+     group(*OLD[:2], pod(2, None, is_ready=False), is_ordered=True), (2, 3, ["-mm-2"], [])),
+    ("it is being replaced", group(*OLD[:2], new(2, None, is_ready=False), is_ordered=True, records=(released(2),)),
+     (2, 3, ["-mm-2"], [])),
     ("the time is over", group(*OLD[:2], pod(2, BUSY_OFF), records=(record(2, 3600),)), (2, 3, ["-mm-2"], [])),
     ("Druid is unreachable", group(*OLD, unreachable="no"), (3, 3, ["mm-2"], [])),
     ("for too long", group(*OLD, unreachable="no", records=(record(2, 3600),)), (2, 3, ["-mm-2"], [])),
@@ -223,7 +245,7 @@ def test_drains_several_at_the_same_time(
 def test_a_worker_that_waits_is_no_warning() -> None:
     which = group(*OLD[:1], pod(1, BUSY_OFF), pod(2, BUSY_OFF), records=(record(2), record(1, 3600)))
     found = drain(which, LIMITS._replace(max_unavailable=2), NOW)
-    assert (found.warnings, found.awaited[1]) == ((), "pod mm-1 waits for those after it")
+    assert (found.warnings, found.awaited[1]) == ((), "pod mm-1 is drained, and waits for others")
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,8 @@ class World:
     # Written while draining was not requested, and the controller has yet to act on it.
     is_exempt: bool = False
     max_unavailable: int | str = 1
+    # podManagementPolicy: OrderedReady
+    is_ordered: bool = False
 
     def create(self, index: int, revision: int) -> None:
         self.created += 1
@@ -79,6 +81,7 @@ class World:
             is_drained=self.is_drained,
             restarts=self.desired_revision != self.revision,
             is_observed=self.is_observed,
+            is_ordered=self.is_ordered,
             pods=tuple(self._pod(index, pod) for index, pod in self.pods.items()),
             records=from_annotation(self.annotation),
             unreachable="" if self.is_reachable else "unreachable",
@@ -115,11 +118,10 @@ class World:
         pod.is_enabled = request.verb == "enable"
 
     def control(self) -> None:
-        """Let the controller of the StatefulSet look once, as podManagementPolicy Parallel."""
+        """Let the controller of the StatefulSet look once."""
         self.is_observed = True
-        for index in range(self.replicas):
-            if index not in self.pods:
-                self.create(index, self.current if index < self.partition else self.revision)
+        if self._is_creating():
+            return
         for index in [index for index in self.pods if index >= self.replicas]:
             self._stop(index)
         for index in reversed(range(self.partition, self.replicas)):
@@ -130,6 +132,15 @@ class World:
                 return
         if all(pod.revision == self.revision for pod in self.pods.values()):
             self.current, self.is_exempt = self.revision, False
+
+    def _is_creating(self) -> bool:
+        """Create what is missing; an ordered update waits for each pod."""
+        for index in range(self.replicas):
+            if index not in self.pods:
+                self.create(index, self.current if index < self.partition else self.revision)
+            if self.is_ordered and not self.pods[index].is_ready:
+                return True
+        return False
 
     def _stop(self, index: int) -> None:
         pod = self.pods.pop(index)
@@ -225,12 +236,18 @@ disturbances: st.SearchStrategy[Callable[[World], None]] = st.one_of(
 actions = st.one_of(ordinary, ordinary, ordinary, ordinary, changes, disturbances)
 
 
+def settle(world: World) -> None:
+    """Let the first pods start."""
+    for _index in range(world.replicas):
+        world.control()
+        world.start()
+
+
 @settings(max_examples=3 * settings().max_examples)
-@given(st.lists(actions, min_size=20, max_size=60))
-def test_every_history_ends_well(history: list[Callable[[World], None]]) -> None:
-    world = World()
-    world.control()
-    world.start()
+@given(st.lists(actions, min_size=20, max_size=60), st.booleans())
+def test_every_history_ends_well(history: list[Callable[[World], None]], is_ordered: bool) -> None:
+    world = World(is_ordered=is_ordered)
+    settle(world)
     for action in history:
         action(world)
     world.is_reachable = True
