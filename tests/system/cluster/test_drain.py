@@ -63,6 +63,19 @@ def test_an_undone_change_leaves_no_disabled_worker(drained: Drained) -> None:
     assert (drained.uid(0), drained.uid(1), drained.partition, drained.drain) == (first, last, 0, {})
 
 
+def test_without_the_strategy_no_pod_is_kept_and_no_worker_disabled(drained: Drained) -> None:
+    first, last = drained.uid(0), drained.uid(1)
+    drained.overlord.tasks = {first: ["a"], last: ["b"]}
+    drained.specify(image=NEW, updateStrategy={"type": "RollingUpdate", "rollingUpdate": {"partition": 1}})
+    eventually(lambda: drained.reconcile() and drained.drain.get("message") == f"b still runs on pod {SET}-1.")
+    assert drained.partition == 2
+    drained.specify(middleManagerDrainStrategy=None, updateStrategy={"rollingUpdate": {"partition": 2}})
+    eventually(drained.is_ready)
+    assert (drained.uid(0), drained.uid(1), drained.partition, drained.drain) == (first, last, 2, {})
+    assert drained.overlord.disabled == set()
+    assert RECORD not in drained.workload["metadata"].get("annotations", {})
+
+
 def test_fewer_replicas_wait_for_tasks(drained: Drained) -> None:
     last = drained.uid(1)
     drained.overlord.tasks = {last: ["b"]}

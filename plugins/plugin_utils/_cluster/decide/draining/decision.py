@@ -106,7 +106,7 @@ def _kept(record: Record) -> Draining:
     return Draining(record=record)
 
 
-def _partition(group: WorkerGroup, target: Targets, gone: set[str]) -> int:
+def _partition(group: WorkerGroup, target: Targets, released_names: set[str]) -> int:
     """Return the partition: it keeps all outdated pods but the released ones."""
     if not group.is_drained:
         return group.requested
@@ -114,7 +114,7 @@ def _partition(group: WorkerGroup, target: Targets, gone: set[str]) -> int:
         return max(group.requested, group.replicas)
     if target.removed:
         has_outdated = any(pod.is_outdated and pod.index >= group.requested for pod in group.pods)
-        kept = group.desired if all(pod.name in gone for pod in target.pods) else group.replicas
+        kept = group.desired if all(pod.name in released_names for pod in target.pods) else group.replicas
         return max(group.requested, kept) if has_outdated else group.requested
-    kept_pods = [pod.index + 1 for pod in target.outdated if pod.name not in gone]
+    kept_pods = [pod.index + 1 for pod in target.outdated if pod.name not in released_names]
     return max(group.requested, *kept_pods) if kept_pods else group.requested
