@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.decide.draining.test_plan import (
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.decide.draining.planning import (
     GROUP,
     NAME,
     NOW,

@@ -1,0 +1,83 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is reported if Druid can never be asked for its workers, or what they read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.workers import (
+    VERSION,
+    active_tasks,
+    task_payload,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions, state
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.decide.draining.planning import (
+    GROUP,
+    NOW,
+    PENDING,
+    STRATEGY,
+    druid,
+    live,
+    planned,
+    reading,
+    recorded,
+    requests,
+    while_reading,
+    worker,
+)
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
+
+LASTING = [state.NO_ROUTER, state.NOT_CONNECTABLE, state.UNAUTHORIZED, state.UNSUPPORTED, state.INVALID]
+
+
+@pytest.mark.parametrize("cause", [*LASTING, state.UNREACHABLE, state.NOT_READY])
+@pytest.mark.parametrize(("strategy", "effect"), [(STRATEGY, "after the drainTimeout"), ({}, "were disabled stay so")])
+def test_warns_if_the_workers_can_never_be_asked(cause: str, strategy: dict[str, Any], effect: str) -> None:
+    which = rolling.cluster(**strategy)
+    observed = live(which, [recorded(1)], partition=2, **PENDING)
+    plan = planned(inputs(which, observed, now=NOW), {questions.WORKERS: Unavailable(cause, "Why.")})
+    warnings = [text for text in plan.rollout_warnings if f"group {GROUP}" in text and text.endswith(": Why")]
+    assert [effect in text for text in warnings] == ([True] if cause in LASTING else [])
+
+
+def test_does_not_warn_about_workers_that_nothing_is_done_with() -> None:
+    which = rolling.cluster(**STRATEGY)
+    known = DruidState({questions.WORKERS: Unavailable(state.UNAUTHORIZED, "Why.")})
+    assert planned(replace(inputs(which, live(which), now=NOW), druid=known)).rollout_warnings == ()
+
+
+NO_HANDOFF: list[tuple[Question[Any], str, bool]] = [
+    (questions.RUNNING_TASKS, state.UNAUTHORIZED, True),
+    (questions.RUNNING_TASKS, state.UNREACHABLE, False),
+    (questions.SUPERVISORS, state.UNAUTHORIZED, True),
+    (questions.SUPERVISORS, state.UNSUPPORTED, True),
+    (VERSION, state.INVALID, True),
+    (VERSION, state.UNREACHABLE, False),
+    (task_payload("k"), state.UNAUTHORIZED, True),
+    # The task has ended since.
+    (task_payload("k"), state.UNSUPPORTED, False),
+    (active_tasks("pages"), state.UNAUTHORIZED, True),
+    (active_tasks("pages"), state.INVALID, True),
+    (active_tasks("pages"), state.UNSUPPORTED, False),
+]
+
+
+@pytest.mark.parametrize(("question", "cause", "warns"), NO_HANDOFF)
+def test_warns_if_streams_can_never_be_handed_off(question: Question[Any], cause: str, warns: bool) -> None:
+    answers = {**reading("k"), question: Unavailable(cause, "Why.")}
+    plan = planned(while_reading(), druid(worker(1, "k", is_enabled=False), answers=answers))
+    expected = [f"task groups that the workers of group {GROUP} read are not handed off: Why"]
+    assert (requests(plan), list(plan.rollout_warnings)) == ([], expected if warns else [])
+
+
+@pytest.mark.parametrize("question", [questions.SUPERVISORS, VERSION])
+def test_a_batch_needs_no_handoff(question: Question[Any]) -> None:
+    answers = druid(worker(1, "b", is_enabled=False), answers={question: Unavailable(state.UNAUTHORIZED, "Why.")})
+    assert planned(while_reading(), answers).rollout_warnings == ()
