@@ -2,16 +2,19 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which Historicals are being decommissioned, as the status of a resource records it.
+"""Which Historicals are being decommissioned, as an annotation of their StatefulSet and the status record it.
 
 An entry with a server is stored before its name is written to Druid: the list there does not show whose a name is, and
-an operator that is stopped in between must find its own names again.
+an operator that is stopped in between must find its own names again. That is what the annotation is for, which a backup
+has and a replaced resource does not lose. The progress is in the status only, and in older versions everything was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 FIELD = "historicalDecommission"
@@ -56,11 +59,61 @@ class Entry:
         }
         return {name: value for name, value in document.items() if value is not None}
 
+    @property
+    def without_progress(self) -> Entry:
+        """The same entry, as an annotation has it."""
+        return replace(self, bytes=None, empty_since=None, ended=False)
+
 
 def recorded(status: Mapping[str, Any]) -> tuple[Entry, ...]:
     """Return the entries in a status, without those that nothing can be concluded from."""
     found: Iterable[Mapping[str, Any]] = status.get(FIELD) or ()
     return tuple(_entry(each) for each in found if each.get("pod") and each.get("group") and each.get("startedAt"))
+
+
+def to_annotation(entries: Iterable[Entry]) -> str:
+    """Return the value of the annotation with the entries; empty if none of them has a name in Druid."""
+    documents = [entry.without_progress.document for entry in entries if entry.server]
+    return json.dumps(documents, separators=(",", ":")) if documents else ""
+
+
+def from_annotation(text: str | None) -> tuple[Entry, ...]:
+    """Return the entries in an annotation; one that a person has broken counts as none."""
+    try:
+        found = json.loads(text or "[]")
+    except (ValueError, RecursionError):
+        return ()
+    documents = (each for each in (found if isinstance(found, list) else ()) if _is_entry(each))
+    return tuple(_entry(each).without_progress for each in documents)
+
+
+def united(annotated: Sequence[Entry], stored: Iterable[Entry]) -> tuple[Entry, ...]:
+    """Return the entries of annotations with the progress in the status, and those that only the status has."""
+    left = {(entry.pod, entry.server): entry for entry in annotated}
+    both = [_united(left.pop((entry.pod, entry.server), None), entry) for entry in stored]
+    return (*both, *left.values())
+
+
+def _united(annotated: Entry | None, stored: Entry) -> Entry:
+    """The annotation is written first, but not while its group is blocked."""
+    if annotated is None:
+        return stored
+    others, started = annotated.listed_by_others, max(annotated.started_at, stored.started_at)
+    return replace(stored, listed_by_others=others, started_at=started)
+
+
+def _is_entry(document: object) -> bool:
+    if not isinstance(document, Mapping):
+        return False
+    texts = [document.get(name) for name in ("pod", "group", "startedAt", "server")]
+    return all(isinstance(text, str) and text for text in texts) and _is_time(str(texts[2]))
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
 
 
 def _entry(document: Mapping[str, Any]) -> Entry:

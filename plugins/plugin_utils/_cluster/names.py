@@ -35,6 +35,8 @@ GROUP_RESTARTED_AT_PREFIX = "restarted-at.druid.apache.org/"
 REPLICAS_BEFORE_STOP_ANNOTATION = "druid.apache.org/replicas-before-stop"
 # On a StatefulSet of workers: those that are drained, recorded before they are disabled.
 DRAIN_ANNOTATION = "druid.apache.org/drain"
+# On a StatefulSet of Historicals: the names that are added to Druid's decommissioningNodes, recorded before that.
+DECOMMISSION_ANNOTATION = "druid.apache.org/decommission"
 # On an orphaned PVC, "yes": it is deleted after a grace period. The Go operator uses the same labels.
 TO_BE_DELETED_LABEL = "toBeDeleted"
 # On the same PVC: when it was marked, in seconds since 1970.

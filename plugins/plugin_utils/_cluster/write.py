@@ -31,6 +31,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     Manifest,
 )
 
+_RECORDS = (names.DRAIN_ANNOTATION, names.DECOMMISSION_ANNOTATION)
 # No object has this resourceVersion: an apply with it creates an object, and fails if there is one.
 _MUST_NOT_EXIST = "1"
 # Between the attempts of a write while controllers update the object: in a rollout they do so several times a second.
@@ -91,7 +92,7 @@ def needs_same_version(step: Step) -> bool:
     """True when the step sets replicas, or will delete PVCs of stopped pods, depending on the replicas that were read.
 
     An autoscaler or a later reconcile may have raised them since; or set them to 0, to stop the group. Also when the
-    step belongs to a drain: another process may have recorded more since, or lowered the partition already.
+    step belongs to a drain or decommissioning: another process may have recorded more since, or lowered the partition.
     """
     return _sets_replicas(step) or _starts_deleting_scaled_pvcs(step) or _drains(step)
 
@@ -117,11 +118,11 @@ def _starts_deleting_scaled_pvcs(step: Step) -> bool:
 
 
 def _drains(step: Step) -> bool:
-    """True if the step writes or removes the record of a drain, or changes the partition."""
+    """True if the step writes or removes the record of a drain or decommissioning, or changes the partition."""
     if step.key.kind != "StatefulSet" or step.live is None:
         return False
     found = ((each["metadata"].get("annotations") or {}) for each in (step.live, step.manifest))
-    is_recorded = any(names.DRAIN_ANNOTATION in annotations for annotations in found)
+    is_recorded = any(name in annotations for annotations in found for name in _RECORDS)
     return is_recorded or partition(step.live) != partition(step.after or step.manifest)
 
 

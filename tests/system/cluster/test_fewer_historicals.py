@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -62,6 +63,18 @@ class Fewer:
         return found
 
     @property
+    def annotation(self) -> list[dict[str, Any]]:
+        """The record that the StatefulSet has."""
+        annotations = self.live.get("StatefulSet", WORKLOAD)["metadata"].get("annotations") or {}
+        found: list[dict[str, Any]] = json.loads(annotations.get("druid.apache.org/decommission", "[]"))
+        return found
+
+    def lose_status(self) -> None:
+        """Remove the status, as when the resource is restored from a backup."""
+        path = f"{self.live.path('Druid', NAME)}/status"
+        self.live.plane.request("PATCH", path, {"status": None}, user="person", content_type=MERGE)
+
+    @property
     def replicas(self) -> int:
         return int(self.live.get("StatefulSet", WORKLOAD)["spec"]["replicas"])
 
@@ -103,13 +116,15 @@ def test_the_last_pod_stops_when_it_is_empty(fewer: Fewer) -> None:
     assert fewer.druid.requests == []
     fewer.specify(1)
     assert lines(fewer.reconcile(check_mode=True).plan) == [
+        f"update StatefulSet {WORKLOAD}",
         f"add {last} to decommissioningNodes in Druid",
         f"later: update StatefulSet {WORKLOAD}",
         f"stop 1 pod of StatefulSet {WORKLOAD}",
     ]
     # The record first.
-    assert not fewer.reconcile().changed
+    assert fewer.reconcile().changed
     assert [(each["pod"], each["server"], each["bytes"]) for each in fewer.record] == [(f"{WORKLOAD}-1", last, 100)]
+    assert [(each["pod"], each["server"]) for each in fewer.annotation] == [(f"{WORKLOAD}-1", last)]
     assert fewer.druid.listed == [OTHER]
     assert fewer.reconcile().changed
     assert fewer.druid.listed == sorted([OTHER, last])
@@ -121,12 +136,27 @@ def test_the_last_pod_stops_when_it_is_empty(fewer: Fewer) -> None:
     eventually(lambda: fewer.reconcile() and fewer.replicas == 1)
     del fewer.druid.sizes[last]
     fewer.until_ready()
-    assert (fewer.druid.listed, fewer.record) == ([OTHER], [])
+    assert (fewer.druid.listed, fewer.record, fewer.annotation) == ([OTHER], [], [])
     fewer.druid.requests.clear()
     assert not fewer.reconcile().changed
     assert fewer.druid.requests == []
     reasons = {each["reason"] for each in fewer.live.list("Event")}
     assert reasons >= {"HistoricalDecommissioning", "HistoricalDecommissioned"}
+
+
+def test_a_name_is_ours_although_the_status_is_lost(fewer: Fewer) -> None:
+    last = fewer.server(1)
+    fewer.specify(1)
+    fewer.reconcile()
+    fewer.lose_status()
+    fewer.reconcile()
+    assert fewer.druid.listed == sorted([OTHER, last])
+    fewer.lose_status()
+    fewer.specify(2)
+    fewer.reconcile()
+    assert fewer.druid.listed == [OTHER]
+    fewer.until_ready()
+    assert (fewer.record, fewer.annotation) == ([], [])
 
 
 def test_a_change_that_is_taken_back_while_druid_does_not_respond(fewer: Fewer) -> None:
@@ -164,7 +194,10 @@ def test_too_little_room(fewer: Fewer) -> None:
     fewer.specify(1)
     assert fewer.reconcile().problems[0].reason == "TierTooSmall"
     assert not fewer.reconcile().changed
-    assert (fewer.replicas, fewer.druid.listed) == (2, [OTHER])
+    assert (fewer.replicas, fewer.druid.listed, fewer.annotation) == (2, [OTHER], [])
+    assert {each.split(maxsplit=1)[0] for each in fewer.druid.requests} == {"GET"}
+    degraded = condition(fewer.stored, "Degraded")
+    assert (degraded["status"], degraded["reason"]) == ("True", "TierTooSmall")
 
 
 def test_a_specified_list_is_not_written_in_each_reconcile(fewer: Fewer) -> None:

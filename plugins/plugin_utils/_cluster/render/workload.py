@@ -40,7 +40,7 @@ def _specified_annotations(group: Group) -> dict[str, str]:
     """Return the workloadAnnotations without those that are records of the live state."""
     specified, records = (
         group.merged("workloadAnnotations"),
-        (names.REPLICAS_BEFORE_STOP_ANNOTATION, names.DRAIN_ANNOTATION),
+        (names.REPLICAS_BEFORE_STOP_ANNOTATION, names.DRAIN_ANNOTATION, names.DECOMMISSION_ANNOTATION),
     )
     return {key: value for key, value in specified.items() if key not in records}
 

@@ -4,9 +4,9 @@
 
 """The decommissioning of Historicals: which pods stay, which names are in Druid's list, and what is recorded.
 
-Each reconcile decides again, from the pods, from Druid, and from the record in the status. A name is written to Druid
-when it is in the stored record, and leaves the record when it is not in Druid's list any more: after a reconcile
-that was stopped in between, the next one finds the same names.
+Each reconcile decides again, from the pods, from Druid, and from the record. A name is written to Druid when it is in
+the annotation of the StatefulSet, and leaves the record when it is not in Druid's list any more: after a reconcile that
+was stopped in between, the next one finds the same names, even if the status is lost.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 class Decommission:
     """The decision: replicas by group, the record, the names to add to Druid's list and to remove, and what is wrong.
 
-    `replicas` is higher than specified while pods stay. `added` are names of the stored record; `due`: those of the new
-    one, too. `ours`: those that have to be in Druid's list because of us. `too_small`: the tiers that have too little
+    `replicas` is higher than specified while pods stay. `added` are names of the annotations; `due`: those of the new
+    record, too. `ours`: those that have to be in Druid's list because of us. `too_small`: the tiers that have too little
     room, by group. `late`: the pods whose time is over, and which stay, by group. `staying`: the names of all pods that
     stay. `unknown`: other pods that Druid does not know.
     """
@@ -68,10 +68,10 @@ def decommission(found: Situation) -> Decommission:
     return Decommission(
         {group.key: _replicas(group, staying[group.key]) for group in found.groups},
         (*current, *kept(current, names, found)),
-        names.missing & names.stored,
+        names.missing & found.annotated,
         names.missing,
         names.obsolete & found.listed,
-        names.desired & names.stored,
+        names.desired & names.stored & (found.annotated | found.listed),
         crowded,
         {group.key: late for group in found.groups if (late := _late(group, staying[group.key], current, found))},
         frozenset(pod.name for pods in staying.values() for pod in pods),

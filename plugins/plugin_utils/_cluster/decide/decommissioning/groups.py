@@ -15,6 +15,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
     Decommission,
     decommission,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.record import (
+    annotated_names,
+    record_of,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.servers import (
     HistoricalServer,
     historical_servers,
@@ -33,7 +37,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
     Situation,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dynamic_config import SpecifiedConfigs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry, recorded
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import AskDruid, Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
@@ -93,11 +97,6 @@ def with_names(due: SpecifiedConfigs, ours: frozenset[str]) -> SpecifiedConfigs:
     return replace(due, configs={**due.configs, dynamic_config.COORDINATOR: both})
 
 
-def record_of(inputs: Inputs) -> tuple[Entry, ...]:
-    """Return the stored record."""
-    return recorded(inputs.resource.get("status") or {})
-
-
 def shrinking(inputs: Inputs) -> Iterator[Group]:
     """Yield the groups that have more pods than specified, and whose pods are decommissioned.
 
@@ -130,7 +129,7 @@ def situation(inputs: Inputs) -> Situation:
     existing = frozenset(entry.pod for entry in record if _is_stopping(entry, inputs))
     leaving = frozenset(pod.name for group in groups for pod in group.pods)
     druid = None if servers is None else _in_druid(inputs, servers, leaving | existing)
-    return Situation(groups, existing | leaving, record, druid, inputs.now, staying)
+    return Situation(groups, existing | leaving, record, druid, inputs.now, staying, annotated_names(inputs))
 
 
 def _staying(inputs: Inputs, record: tuple[Entry, ...], servers: tuple[HistoricalServer, ...]) -> frozenset[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 
 STRATEGY = "historicalDecommissionStrategy"
@@ -22,8 +23,11 @@ def is_decommissioned(group: Group) -> bool:
 
 
 def strategy_warnings(cluster: Cluster) -> Iterator[str]:
-    """Yield a warning for each group whose strategy has no effect."""
+    """Yield a warning for each group whose strategy, or whose annotation with the name of the record, has no effect."""
     for group in cluster.groups:
+        if names.DECOMMISSION_ANNOTATION in group.merged("workloadAnnotations"):
+            field = f"workloadAnnotations[{names.DECOMMISSION_ANNOTATION}]"
+            yield f"spec.nodes[{group.key}]: {field} has no effect: decommissioned pods are recorded there"
         reason = _without_effect(group)
         if reason is not None:
             yield f"spec.nodes[{group.key}]: {STRATEGY} has no effect: {reason}"

@@ -68,7 +68,8 @@ class Situation:
 
     `existing`: the names of all pods that exist and whose ordinal is not specified, also after the StatefulSet has been
     scaled. `druid`: None if it did not answer. `staying`: the names of the pods that the spec keeps, also if Druid does
-    not know them yet: a new pod may have got the address of an earlier one.
+    not know them yet: a new pod may have got the address of an earlier one. `annotated`: the names of which an
+    annotation records that they are ours; only these may be added to Druid's list.
     """
 
     groups: tuple[ShrinkingGroup, ...]
@@ -77,6 +78,7 @@ class Situation:
     druid: InDruid | None
     now: datetime
     staying: frozenset[str] = frozenset()
+    annotated: frozenset[str] = frozenset()
 
     @cached_property
     def leaving(self) -> frozenset[str]:

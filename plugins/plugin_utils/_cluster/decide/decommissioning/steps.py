@@ -2,13 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a decommissioning of Historicals writes: replicas that are held, and names in Druid's list."""
+"""What a decommissioning of Historicals writes: its record, replicas that are held, and names in Druid's list."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.decision import (
     Decommission,
 )
@@ -19,12 +20,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
     LIST,
     decommission_of,
     live_replicas,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.record import (
+    annotations_of,
     record_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.older_claims import exists_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import is_current
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import recorded
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import GetResource, Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import DruidRequest, Plan, Step, druid_step
@@ -37,19 +40,31 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 
 
 def with_held_replicas(desired: Desired, inputs: Inputs) -> Desired:
-    """Return the desired objects, in which a StatefulSet keeps the pods that must not stop yet."""
-    held = decommission_of(inputs).replicas
-    if not held:
+    """Return the desired objects, in which a StatefulSet has the record, and keeps the pods that must not stop yet."""
+    decided = decommission_of(inputs)
+    records = annotations_of(decided.record)
+    if not decided.replicas and not records:
         return desired
-    groups = {key: tuple(_held(each, held.get(key)) for each in manifests) for key, manifests in desired.groups.items()}
-    verbatim = {key: _held(manifest, held.get(key)) for key, manifest in desired.verbatim.items()}
+
+    def held(key: str, manifest: Manifest) -> Manifest:
+        if manifest["kind"] != "StatefulSet":
+            return manifest
+        return _with_record(_with_replicas(manifest, decided.replicas.get(key)), records.get(key))
+
+    groups = {key: tuple(held(key, each) for each in manifests) for key, manifests in desired.groups.items()}
+    verbatim = {key: held(key, manifest) for key, manifest in desired.verbatim.items()}
     return replace(desired, groups=groups, verbatim=verbatim)
 
 
-def _held(manifest: Manifest, number: int | None) -> Manifest:
-    if number is None or manifest["kind"] != "StatefulSet":
+def _with_replicas(manifest: Manifest, number: int | None) -> Manifest:
+    return manifest if number is None else {**manifest, "spec": {**manifest["spec"], "replicas": number}}
+
+
+def _with_record(manifest: Manifest, record: str | None) -> Manifest:
+    if record is None:
         return manifest
-    return {**manifest, "spec": {**manifest["spec"], "replicas": number}}
+    annotations = {**(manifest["metadata"].get("annotations") or {}), names.DECOMMISSION_ANNOTATION: record}
+    return {**manifest, "metadata": {**manifest["metadata"], "annotations": annotations}}
 
 
 def with_decommission(plan: Plan, inputs: Inputs) -> Plan | GetResource:
@@ -60,7 +75,7 @@ def with_decommission(plan: Plan, inputs: Inputs) -> Plan | GetResource:
     is_written = bool(decided.added) and not inputs.check_mode
     if is_written and not inputs.latest:
         return GetResource()
-    if is_written and not _is_recorded(decided, inputs):
+    if is_written and not is_current(inputs.resource, inputs.latest[0]):
         # A later reconcile, of the later version, decides.
         decided = replace(decided, added=frozenset())
     # A blocker of the whole cluster blocks this, too.
@@ -76,13 +91,6 @@ def with_decommission(plan: Plan, inputs: Inputs) -> Plan | GetResource:
     )
 
 
-def _is_recorded(decided: Decommission, inputs: Inputs) -> bool:
-    """True if the resource is the latest one, with the names in its status."""
-    [latest] = inputs.latest
-    names = {entry.server for entry in recorded((latest or {}).get("status") or {})}
-    return is_current(inputs.resource, latest) and decided.added <= names
-
-
 def _later(decided: Decommission, inputs: Inputs) -> Iterator[Step]:
     """Yield the change of each StatefulSet that has to have fewer replicas later."""
     for group in inputs.cluster.groups:
@@ -95,7 +103,7 @@ def _later(decided: Decommission, inputs: Inputs) -> Iterator[Step]:
 
 
 def _in_druid(decided: Decommission, inputs: Inputs) -> Iterator[Step]:
-    """Yield the change of Druid's list. In check mode, the record counts as stored."""
+    """Yield the change of Druid's list. In check mode, the record counts as written."""
     change = ListChange(LIST, decided.due if inputs.check_mode else decided.added, decided.removed)
     config = (inputs.druid or DruidState()).answers.get(COORDINATOR_CONFIG)
     if isinstance(config, Mapping) and (change.added or change.removed):
@@ -108,7 +116,7 @@ def _in_druid(decided: Decommission, inputs: Inputs) -> Iterator[Step]:
 
 def _title(change: ListChange) -> str:
     verbs = (("add", "to", change.added), ("remove", "from", change.removed))
-    texts = (f"{verb} {', '.join(sorted(names))} {where} {LIST}" for verb, where, names in verbs if names)
+    texts = (f"{verb} {', '.join(sorted(found))} {where} {LIST}" for verb, where, found in verbs if found)
     return " and ".join(texts)
 
 

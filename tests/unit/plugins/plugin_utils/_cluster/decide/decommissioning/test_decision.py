@@ -50,13 +50,14 @@ def entry(number: int, started: int = 60, **more: Any) -> Entry:
 def situation(
     servers: dict[int, HistoricalServer], record: tuple[Entry, ...] = (), replicas: int = 1, **more: Any
 ) -> Situation:
-    """A group of three pods, of which those from `replicas` on are to stop."""
+    """A group of three pods, of which those from `replicas` on are to stop; our names are in an annotation."""
     ready = more.pop("ready", True)
     pods = tuple(leaving(number, servers.get(number), ready) for number in range(replicas, 3))
     group = ShrinkingGroup("historicals", replicas, pods, 3600, more.pop("shrinks", False))
     druid = InDruid(tuple(servers.values()), frozenset(more.pop("listed", ())))
     existing = frozenset(more.pop("existing", (pod.name for pod in pods)))
-    found = Situation((group,), existing, record, more.pop("druid", druid), NOW)
+    ours = frozenset(each.server for each in record if each.server and each.is_ours)
+    found = Situation((group,), existing, record, more.pop("druid", druid), NOW, annotated=ours)
     return replace(found, **more)
 
 
@@ -70,6 +71,22 @@ def test_begins_with_the_record_and_writes_nothing_to_druid() -> None:
     assert decided.record == (entry(1, 0, bytes=100), entry(2, 0, bytes=100))
     assert (decided.added, decided.removed) == (set(), set())
     assert decided.due == {"h-1:8083", "h-2:8083"}
+
+
+@pytest.mark.parametrize(
+    ("annotated", "listed", "added", "ours"),
+    [
+        pytest.param({"h-1:8083"}, [], {"h-1:8083"}, {"h-1:8083"}, id="one name is only in the status"),
+        pytest.param(set(), ["h-2:8083"], set(), {"h-2:8083"}, id="an older version has added a name"),
+    ],
+)
+def test_only_a_name_in_an_annotation_is_added(
+    annotated: set[str], listed: list[str], added: set[str], ours: set[str]
+) -> None:
+    found = situation(THREE, (entry(1), entry(2)), listed=listed, annotated=frozenset(annotated))
+    decided = decommission(found)
+    assert (decided.added, decided.ours) == (added, ours)
+    assert decided.removed == set()
 
 
 def test_adds_the_names_of_the_stored_record() -> None:

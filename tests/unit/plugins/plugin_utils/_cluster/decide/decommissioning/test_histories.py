@@ -25,7 +25,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
     ShrinkingGroup,
     Situation,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry, recorded
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import (
+    Entry,
+    from_annotation,
+    recorded,
+    to_annotation,
+    united,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,19 +53,25 @@ class World:
     listed: set[str] = field(default_factory=set)
     others: set[str] = field(default_factory=set)
     status: Mapping[str, object] = field(default_factory=dict)
+    annotation: str = ""
     is_reachable: bool = True
     starting: set[int] = field(default_factory=set)
     blind_until: datetime = datetime(2000, 1, 1, tzinfo=UTC)
 
+    @property
+    def record(self) -> tuple[Entry, ...]:
+        """What the next reconcile reads."""
+        return united(from_annotation(self.annotation), recorded(self.status))
+
     def reconcile(self, stops_after: int) -> None:
-        """Decide, scale, write to Druid, and store the record; `stops_after` that many of the three."""
-        record = recorded(self.status)
+        """Decide, write the StatefulSet, Druid, and the status; `stops_after` that many of the three."""
+        record = self.record
         decided = decommission(self.situation(record))
         replicas = decided.replicas.get("h", max(self.specified, 0))
         self.verify_scaling(replicas, record)
-        assert decided.added <= {entry.server for entry in record}
+        assert decided.added <= {entry.server for entry in from_annotation(self.annotation)}
         if stops_after > 0:
-            self.replicas = replicas
+            self.replicas, self.annotation = replicas, to_annotation(decided.record)
         staying = {name for number, name in self.pods.items() if number < self.specified}
         assert not decided.added & staying
         if stops_after > 1 and self.is_reachable:
@@ -85,7 +97,8 @@ class World:
         groups = (ShrinkingGroup("h", self.specified, pods, TIMEOUT, self.shrinks),) if pods else ()
         existing = frozenset(f"h-{number}" for number in self.pods if number >= self.specified)
         staying = frozenset(name for number, name in self.pods.items() if number < self.specified)
-        return Situation(groups, existing, record, druid if self.is_reachable else None, self.now, staying)
+        ours = frozenset(each.server for each in from_annotation(self.annotation) if each.server and each.is_ours)
+        return Situation(groups, existing, record, druid, self.now, staying, ours)
 
     def seen(self, name: str) -> int:
         """What the Coordinator reports: at first nothing, when it has just become the leader."""
@@ -154,6 +167,10 @@ class World:
         """Another Coordinator becomes the leader."""
         self.blind_until = self.now + timedelta(seconds=EMPTY_SECONDS - 1)
 
+    def lose_status(self) -> None:
+        """The resource is replaced, or restored from a backup, which has no status."""
+        self.status = {}
+
     def toggle_druid(self) -> None:
         """Druid stops answering, or answers again."""
         self.is_reachable = not self.is_reachable
@@ -203,6 +220,7 @@ ACTIONS = st.one_of(
             World.others_write,
             World.restart_coordinator,
             World.toggle_druid,
+            World.lose_status,
         ]
     ),
 )
@@ -224,7 +242,7 @@ def test_any_history_ends_with_the_specified_pods_and_only_the_names_of_others(
         world.stop_pods()
     assert (world.replicas, len(world.pods)) == (world.specified, world.specified)
     assert world.listed == world.others
-    assert recorded(world.status) == ()
+    assert (world.record, world.annotation) == ((), "")
 
 
 @given(st.booleans(), st.lists(ACTIONS, min_size=20, max_size=60))
@@ -239,9 +257,9 @@ def test_what_is_settled_writes_nothing(shrinks: bool, actions: list[Callable[[W
         world.move_segments()
         world.reconcile(3)
         world.stop_pods()
-    before = (world.replicas, {*world.listed}, world.status)
+    before = (world.replicas, {*world.listed}, world.status, world.annotation)
     world.reconcile(3)
-    assert (world.replicas, world.listed, world.status) == before
+    assert (world.replicas, world.listed, world.status, world.annotation) == before
 
 
 @given(st.lists(ACTIONS, min_size=20, max_size=60))
@@ -252,6 +270,6 @@ def test_the_record_does_not_change_while_druid_does_not_answer(actions: list[Ca
     world.is_reachable = False
     world.reconcile(3)
     world.now += timedelta(seconds=5)
-    before = recorded(world.status)
+    before = (world.record, world.annotation)
     world.reconcile(3)
-    assert recorded(world.status) == before
+    assert (world.record, world.annotation) == before

@@ -6,12 +6,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import decommission_record as record
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.entries import (
     UNSURE_SECONDS,
@@ -29,6 +32,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
     with_decommission,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dynamic_config import specified
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import to_annotation
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
     AskDruid,
     Get,
@@ -55,6 +59,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import deciding, druid, rolling
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 
 NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)
 STRATEGY = MappingProxyType({"decommissionTimeout": "1h", "onTimeout": "Stay"})
@@ -97,6 +102,19 @@ def in_druid(last: int = 100, listed: Any = (), **answers: Any) -> DruidState:
     )
 
 
+def annotated(live: Observed, status: Any) -> Observed:
+    """The live objects; the StatefulSet has the record of the status, too."""
+    text = to_annotation(record.recorded(status or {}))
+    key = ObjectKey("StatefulSet", "druid-c-historicals")
+    found = live.objects.get(key)
+    if found is None or not text:
+        return live
+    metadata = {key: value for key, value in found["metadata"].items() if key not in names.BOOKKEEPING}
+    metadata["annotations"] = {names.DECOMMISSION_ANNOTATION: text}
+    again = stored({**{key: found[key] for key in ("apiVersion", "kind", "spec")}, "metadata": metadata})
+    return live.with_objects([{**again, "status": found["status"]}])
+
+
 def recorded(**more: Any) -> dict[str, Any]:
     """A status with the last Historical."""
     since = timestamp(NOW - timedelta(minutes=5))
@@ -111,7 +129,8 @@ def inputs(
     status: Any = None,
     **more: Any,
 ) -> Inputs:
-    found = deciding.inputs(which or cluster(), running() if live is None else live, now=NOW, druid=answers, **more)
+    live = annotated(running() if live is None else live, status)
+    found = deciding.inputs(which or cluster(), live, now=NOW, druid=answers, **more)
     return replace(found, resource={**found.resource, "status": status or {}})
 
 
@@ -136,6 +155,18 @@ def replicas(plan: Plan) -> list[int]:
     """What the plan sets the replicas to."""
     key = ObjectKey("StatefulSet", "druid-c-historicals")
     return [step.manifest["spec"]["replicas"] for step in plan.steps if step.key == key]
+
+
+def in_list(plan: Plan) -> list[str]:
+    """What the plan changes in Druid's list."""
+    return [step.title for step in plan.steps if step.request is not None]
+
+
+def record_in(plan: Plan) -> Any:
+    """The record in the annotation that the plan writes to the StatefulSet; None if it removes it."""
+    [write] = [step.manifest for step in plan.steps if step.key == ObjectKey("StatefulSet", "druid-c-historicals")]
+    text = (write["metadata"].get("annotations") or {}).get(names.DECOMMISSION_ANNOTATION)
+    return None if text is None else json.loads(text)
 
 
 # (cluster, live objects): nothing is asked.
@@ -169,8 +200,10 @@ def test_druid_is_asked_about_a_group_that_shrinks_and_about_a_recorded_name() -
 
 def test_the_replicas_stay_and_the_name_is_recorded_first() -> None:
     plan = decided(inputs(answers=in_druid()))
-    assert replicas(plan) == []
-    assert not plan.changes
+    assert (replicas(plan), in_list(plan)) == ([2], [])
+    assert record_in(plan) == [
+        {"pod": LAST, "group": "historicals", "startedAt": timestamp(NOW), "server": "10.0.0.1:8083"}
+    ]
     assert plan.decommission is not None
     [entry] = plan.decommission.record
     assert (entry.pod, entry.server, entry.bytes) == (LAST, "10.0.0.1:8083", 100)
@@ -181,6 +214,7 @@ def test_the_replicas_stay_and_the_name_is_recorded_first() -> None:
         f"{LAST} (100 bytes left, since {timestamp(NOW)})."
     )
     assert lines(plan) == [
+        "update StatefulSet druid-c-historicals",
         "later: update StatefulSet druid-c-historicals",
         "stop 1 pod of StatefulSet druid-c-historicals",
     ]
@@ -201,15 +235,51 @@ def of_list(names: list[str]) -> dict[str, Any]:
     return {"kind": "dynamic configuration", "metadata": metadata, "spec": {"decommissioningNodes": names}}
 
 
+ADD = ["add 10.0.0.1:8083 to decommissioningNodes in Druid"]
+
+
 def test_check_mode_shows_the_name_before_it_is_recorded() -> None:
-    [step] = decided(inputs(answers=in_druid(), check_mode=True)).steps
-    assert step.title == "add 10.0.0.1:8083 to decommissioningNodes in Druid"
+    assert in_list(decided(inputs(answers=in_druid(), check_mode=True))) == ADD
 
 
-@pytest.mark.parametrize("change", [{"status": {}}, {"metadata": {"uid": "u-1", "generation": 2}}])
-def test_no_name_is_added_that_a_later_reconcile_may_not_know(change: dict[str, Any]) -> None:
+def test_no_name_is_added_for_an_outdated_resource() -> None:
     found = inputs(answers=in_druid(), status=recorded())
-    assert decided(replace(found, latest=({**found.resource, **change},))).steps == ()
+    latest = {**found.resource, "metadata": {"uid": "u-1", "generation": 2}}
+    assert decided(replace(found, latest=(latest,))).steps == ()
+
+
+def test_what_an_older_version_has_recorded_goes_on_when_it_is_in_the_annotation() -> None:
+    found = inputs(answers=in_druid(), status=recorded())
+    plan = decided(replace(found, observed=running()))
+    assert in_list(plan) == []
+    [document] = record_in(plan)
+    assert document["startedAt"] == recorded()["historicalDecommission"][0]["startedAt"]
+
+
+@pytest.mark.parametrize(
+    ("replicas", "listed", "expected"),
+    [(1, ["z:1"], ADD), (2, ["10.0.0.1:8083", "z:1"], ["remove 10.0.0.1:8083 from decommissioningNodes in Druid"])],
+)
+def test_a_name_is_ours_when_the_status_is_lost(replicas: int, listed: list[str], expected: list[str]) -> None:
+    found = inputs(cluster(replicas), answers=in_druid(listed=listed), status=recorded())
+    plan = decided(replace(found, resource={**found.resource, "status": {}}))
+    assert in_list(plan) == expected
+    assert plan.decommission is not None
+    assert [entry.server for entry in plan.decommission.record] == ["10.0.0.1:8083"]
+
+
+def test_the_annotation_is_removed_with_the_record() -> None:
+    plan = decided(inputs(cluster(2), answers=in_druid(), status=recorded()))
+    assert (in_list(plan), record_in(plan)) == ([], None)
+
+
+def test_an_annotation_of_that_name_cannot_be_specified() -> None:
+    which = cluster(node={"workloadAnnotations": {names.DECOMMISSION_ANNOTATION: "[]"}})
+    [warning] = strategy_warnings(which)
+    assert warning.endswith("has no effect: decommissioned pods are recorded there")
+    live = rolling.observed(which).workload(which.groups[0])
+    assert live is not None
+    assert not live["metadata"].get("annotations")
 
 
 def test_an_empty_pod_stops() -> None:
@@ -397,7 +467,7 @@ def test_a_specified_list_also_has_our_names(config: dict[str, Any], expected: l
 
 def test_a_specified_name_is_not_removed() -> None:
     which = cluster(2, dynamicConfig={"coordinator": {"decommissioningNodes": ["10.0.0.1:8083"]}})
-    assert decided(inputs(which, answers=in_druid(50, ["10.0.0.1:8083"]), status=recorded())).steps == ()
+    assert in_list(decided(inputs(which, answers=in_druid(50, ["10.0.0.1:8083"]), status=recorded()))) == []
 
 
 def with_address(live: Observed, name: str, address: str, **status: Any) -> Observed:
