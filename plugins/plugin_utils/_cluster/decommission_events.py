@@ -18,10 +18,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report i
 
 
 def decommission_texts(change: StatusChange, observed: Observed) -> Iterator[EventText]:
-    """Yield an event for each name that the record has got, and for each one that it has not any more."""
+    """Yield an event for each name that the record has got, and for each one that is not in Druid's list any more."""
     before, after = _named(change.before), _named(change.after)
     for name, entry in after.items():
-        if name not in before:
+        if name not in before and not entry.ended:
             yield EventText("Normal", reasons.HISTORICAL_DECOMMISSIONING, _begun(entry))
     for name, entry in before.items():
         if name not in after:
@@ -29,7 +29,7 @@ def decommission_texts(change: StatusChange, observed: Observed) -> Iterator[Eve
 
 
 def _named(status: Mapping[str, Any]) -> dict[str, Entry]:
-    return {entry.server: entry for entry in recorded(status) if entry.server}
+    return {entry.server: entry for entry in recorded(status) if entry.server and not entry.is_removed}
 
 
 def _begun(entry: Entry) -> str:

@@ -27,7 +27,9 @@ class Entry:
     `server`: its name in Druid, None until the decommissioning may begin. `bytes`: the size of its segments, None if
     that is unknown. `empty_since`: since when it has none. `listed_by_others`: the name was in Druid's list before, so
     it is not ours. `ended`: the pod stays, or has stopped; only its name has to be removed. If the pod is to stop
-    again, that is another decommissioning, with a limit of its own.
+    again, that is another decommissioning, with a limit of its own. `unlisted_since`: since when the name is not in
+    Druid's list, if it is one of others, or is to be removed. The Coordinator that answers may not have read the latest
+    list yet.
     """
 
     pod: str
@@ -38,11 +40,17 @@ class Entry:
     empty_since: str | None = None
     listed_by_others: bool = False
     ended: bool = False
+    unlisted_since: str | None = None
 
     @property
     def is_ours(self) -> bool:
         """True if the name may be in Druid's list because of us."""
         return self.server is not None and not self.listed_by_others
+
+    @property
+    def is_removed(self) -> bool:
+        """True if it is ours, and has been removed: the entry is only kept until that is certain."""
+        return self.is_ours and self.unlisted_since is not None
 
     @property
     def document(self) -> dict[str, Any]:
@@ -56,13 +64,14 @@ class Entry:
             "emptySince": self.empty_since,
             "listedByOthers": self.listed_by_others or None,
             "ended": self.ended or None,
+            "unlistedSince": self.unlisted_since,
         }
         return {name: value for name, value in document.items() if value is not None}
 
     @property
     def without_progress(self) -> Entry:
         """The same entry, as an annotation has it."""
-        return replace(self, bytes=None, empty_since=None, ended=False)
+        return replace(self, bytes=None, empty_since=None, ended=False, unlisted_since=None)
 
 
 def recorded(status: Mapping[str, Any]) -> tuple[Entry, ...]:
@@ -126,4 +135,5 @@ def _entry(document: Mapping[str, Any]) -> Entry:
         document.get("emptySince"),
         bool(document.get("listedByOthers")),
         bool(document.get("ended")),
+        document.get("unlistedSince"),
     )

@@ -9,10 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.situation import (
+    UNLISTED_SECONDS,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan_output import lines
@@ -47,11 +51,12 @@ class Fewer:
     live: NamespaceClient
     druid: StandInCoordinator
 
-    def reconcile(self, check_mode: bool = False, url: str = "") -> Outcome[Plan]:
-        """Reconcile as a task without `wait` does; nothing is left of it but what it has written."""
+    def reconcile(self, check_mode: bool = False, url: str = "", after: int = 0) -> Outcome[Plan]:
+        """Reconcile as a task without `wait` does, `after` seconds; nothing is left of it but what it has written."""
         options = Options(check_mode, url=url or self.druid.url, timeouts=Timeouts(read_timeout=10, retry_timeout=0))
         request = cluster_request(NAME, self.live.namespace, options=options)
-        return run(connection(self.live), request, lambda _text: None, Clock())
+        clock = Clock(now=lambda: datetime.now(UTC) + timedelta(seconds=after))
+        return run(connection(self.live), request, lambda _text: None, clock)
 
     @property
     def stored(self) -> Manifest:
@@ -90,6 +95,12 @@ class Fewer:
         body = {"status": {"podIP": address, "podIPs": [{"ip": address}]}}
         path = f"{self.live.path('Pod', f'{WORKLOAD}-{ordinal}')}/status"
         self.live.plane.request("PATCH", path, body, user="person", content_type=MERGE)
+
+    def until_settled(self) -> None:
+        """Reconcile until the cluster is ready, and until it is certain that Druid's list stays as it is."""
+        self.until_ready()
+        self.reconcile(after=UNLISTED_SECONDS + 1)
+        assert (self.record, self.annotation) == ([], [])
 
     def until_ready(self) -> None:
         eventually(lambda: (report := self.reconcile().report) is not None and report.is_ready)
@@ -136,7 +147,8 @@ def test_the_last_pod_stops_when_it_is_empty(fewer: Fewer) -> None:
     eventually(lambda: fewer.reconcile() and fewer.replicas == 1)
     del fewer.druid.sizes[last]
     fewer.until_ready()
-    assert (fewer.druid.listed, fewer.record, fewer.annotation) == ([OTHER], [], [])
+    assert (fewer.druid.listed, [*fewer.record[0]][-2:]) == ([OTHER], ["ended", "unlistedSince"])
+    fewer.until_settled()
     fewer.druid.requests.clear()
     assert not fewer.reconcile().changed
     assert fewer.druid.requests == []
@@ -155,8 +167,7 @@ def test_a_name_is_ours_although_the_status_is_lost(fewer: Fewer) -> None:
     fewer.specify(2)
     fewer.reconcile()
     assert fewer.druid.listed == [OTHER]
-    fewer.until_ready()
-    assert (fewer.record, fewer.annotation) == ([], [])
+    fewer.until_settled()
 
 
 def test_a_change_that_is_taken_back_while_druid_does_not_respond(fewer: Fewer) -> None:
@@ -171,8 +182,23 @@ def test_a_change_that_is_taken_back_while_druid_does_not_respond(fewer: Fewer) 
     assert "is still in decommissioningNodes" in condition(fewer.stored, "Ready")["message"]
     fewer.reconcile()
     assert fewer.druid.listed == [OTHER]
-    fewer.until_ready()
-    assert (fewer.record, fewer.replicas) == ([], 2)
+    fewer.until_settled()
+    assert fewer.replicas == 2
+
+
+def test_the_next_coordinator_does_not_know_the_list_yet(fewer: Fewer) -> None:
+    last = fewer.server(1)
+    fewer.specify(1)
+    fewer.reconcile()
+    fewer.reconcile()
+    fewer.specify(2)
+    fewer.druid.listed = [OTHER]
+    fewer.reconcile()
+    fewer.reconcile()
+    fewer.druid.listed = [last, OTHER]
+    fewer.reconcile()
+    assert fewer.druid.listed == [OTHER]
+    fewer.until_settled()
 
 
 def test_a_pod_that_stays_gets_the_address_of_one_that_stops(fewer: Fewer) -> None:
@@ -210,7 +236,7 @@ def test_a_specified_list_is_not_written_in_each_reconcile(fewer: Fewer) -> None
     fewer.specify(2)
     fewer.reconcile()
     assert fewer.druid.listed == [specified]
-    fewer.until_ready()
+    fewer.until_settled()
     assert not fewer.reconcile().changed
 
 

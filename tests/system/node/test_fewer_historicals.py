@@ -133,6 +133,13 @@ def specify(live: NamespaceClient, replicas: int) -> None:
     live.merge("Druid", real_cluster.NAME, {"spec": {"nodes": {"historicals": {"replicas": replicas}}}})
 
 
+def is_recorded(live: NamespaceClient) -> bool:
+    """Whether the status or the StatefulSet still has a record."""
+    annotations = live.get("StatefulSet", WORKLOAD)["metadata"].get("annotations") or {}
+    status = live.get("Druid", real_cluster.NAME)["status"]
+    return "druid.apache.org/decommission" in annotations or "historicalDecommission" in status
+
+
 def scale_down(live: NamespaceClient, reconciled: Callable[..., Run], druid: Api) -> None:
     """From two Historicals to one, by runs that know nothing of each other, and one that waits."""
     specify(live, 1)
@@ -160,9 +167,13 @@ def scale_down(live: NamespaceClient, reconciled: Callable[..., Run], druid: Api
     assert f"{WORKLOAD}-1 (no segments since" in waited.output
     resource = live.get("Druid", real_cluster.NAME)
     assert condition(resource, "Ready")["reason"] == "AllPodsReady"
-    assert "historicalDecommission" not in resource["status"]
+    (entry,) = resource["status"]["historicalDecommission"]
+    assert "unlistedSince" in entry
     assert listed(druid) == [OTHER]
     assert eventually(lambda: len(sizes(druid)) == 1)
     reasons = {each["reason"] for each in live.list("Event")}
     assert reasons >= {"HistoricalDecommissioning", "HistoricalDecommissioned"}
+    assert not reconciled().changed
+    eventually(lambda: reconciled() and not is_recorded(live))
+    assert listed(druid) == [OTHER]
     assert not reconciled().changed

@@ -52,7 +52,8 @@ def test_continues_wherever_it_was_stopped(operator: StartOperator, live: Namesp
         del druid.sizes[names[1]]
         restarted(started, lambda: druid.listed == [OTHER])
         started.wait_until_ready(NAME)
-        eventually(lambda: "historicalDecommission" not in live.get("Druid", NAME)["status"])
+        eventually(lambda: "historicalDecommission" not in live.get("Druid", NAME)["status"], timeout=300)
+        assert druid.listed == [OTHER]
 
 
 def restarted(started: DruidOperator, is_reached: Callable[[], bool]) -> None:

@@ -33,22 +33,35 @@ def entry_of(pod: LeavingPod, group: ShrinkingGroup, found: Situation, has_room:
     earlier = found.recorded(pod.name)
     started = min((each.started_at for each in earlier if not each.ended), default=timestamp(found.now))
     name = pod.server.name if pod.server else None
-    last = next((entry for entry in earlier if entry.server and name in (entry.server, None)), None)
+    last = _last(earlier, name, has_room)
     entry = replace(last or Entry(pod.name, group.key, started), started_at=started, ended=False)
+    if entry.is_ours:
+        entry = replace(entry, unlisted_since=None)
     if pod.server is None:
         is_absent = found.is_complete and not pod.is_ready
         return replace(entry, bytes=None, empty_since=_since(earlier, is_absent, found.now))
     entry = replace(entry, bytes=pod.server.used)
     if last is not None:
-        is_listed = name in found.listed
-        is_empty = is_listed and pod.server.is_empty and found.is_complete
-        # A name that others have removed is ours when we add it again.
-        of_others = entry.listed_by_others and is_listed
-        return replace(entry, empty_since=_since([last], is_empty, found.now), listed_by_others=of_others)
+        is_empty = name in found.listed and pod.server.is_empty and found.is_complete
+        return _with_owner(replace(entry, empty_since=_since([last], is_empty, found.now)), found)
     is_over = group.shrinks and seconds_since(started, found.now) >= group.timeout
     if not has_room or not found.is_complete or is_over or has_no_destination(group, found):
         return entry
     return replace(entry, server=name, listed_by_others=name in found.listed - found.ours)
+
+
+def _last(earlier: Iterable[Entry], name: str | None, has_room: bool) -> Entry | None:
+    """Return the entry of the pod that goes on; one that has ended begins again, for which there must be room."""
+    found = (entry for entry in earlier if entry.server and name in (entry.server, None))
+    return next((entry for entry in found if has_room or not entry.ended), None)
+
+
+def _with_owner(entry: Entry, found: Situation) -> Entry:
+    """Return the entry; a name that others have removed is ours when we add it again."""
+    if not entry.listed_by_others:
+        return entry
+    of_others = not found.is_gone(entry)
+    return replace(entry, listed_by_others=of_others, unlisted_since=found.unlisted(entry) if of_others else None)
 
 
 def _since(earlier: Iterable[Entry], holds: bool, now: datetime) -> str | None:

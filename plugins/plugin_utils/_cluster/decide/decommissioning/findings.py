@@ -44,7 +44,9 @@ def _unanswered(decided: Decommission, inputs: Inputs) -> Iterator[Finding]:
     if missing is None:
         return
     pods = sorted(decided.staying)
-    names = sorted({entry.server for entry in decided.record if entry.server and entry.is_ours})
+    names = sorted({entry.server for entry in decided.record if _is_left(entry) and entry.server})
+    if not pods and not names:
+        return
     effects = (
         f"{_listed(pods, 'stays', 'stay')} until Druid answers." if pods else "",
         f"{_listed(names, 'is', 'are')} still in {LIST}." if names and not pods else "",
@@ -78,12 +80,17 @@ def _of_groups(decided: Decommission, inputs: Inputs) -> Iterator[Finding]:
 
 def _of_names(decided: Decommission) -> Iterator[Finding]:
     """Yield the finding about names whose pods have stopped, or stay after all."""
-    left = sorted({e.server for e in decided.record if e.server and e.is_ours and e.pod not in decided.staying})
+    left = sorted({e.server for e in decided.record if e.server and _is_left(e) and e.pod not in decided.staying})
     if left and not decided.staying:
         until = "its pod is" if len(left) == 1 else "their pods are"
         message = f"{_listed(left, 'is', 'are')} removed from {LIST} when {until} deleted."
         group = {entry.server: entry.group for entry in decided.record}[left[0]]
         yield Finding(reasons.DECOMMISSIONING_HISTORICALS, message, group, is_problem=False)
+
+
+def _is_left(entry: Entry) -> bool:
+    """True if the name may be in Druid's list because of us, as far as is known."""
+    return entry.is_ours and not entry.is_removed
 
 
 def _by_pod(entries: Iterable[Entry]) -> Iterable[Entry]:

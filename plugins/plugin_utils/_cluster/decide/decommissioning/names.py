@@ -27,9 +27,9 @@ class Names:
 
     @classmethod
     def of(cls, current: Sequence[Entry], found: Situation) -> Names:
-        moved = {entry.pod for entry in current if entry.server}
+        leaving = {entry.pod for entry in current}
         # A StatefulSet that has been scaled already has its pods for a while.
-        stopping = (entry for entry in found.record if entry.pod in found.existing - moved)
+        stopping = (entry for entry in found.record if entry.pod in found.existing - leaving)
         # Its address may be that of a pod that stays.
         desired = frozenset(entry.server for entry in (*current, *stopping) if entry.server) - found.staying
         stored = found.ours
@@ -39,13 +39,14 @@ class Names:
 
 
 def kept(current: Iterable[Entry], names: Names, found: Situation) -> Iterator[Entry]:
-    """Yield the other entries of the stored record that are needed: until their name is not in Druid's list."""
+    """Yield the other entries of the stored record that are needed: until it is certain that their name is removed."""
     leaving = {entry.pod for entry in current}
     known = {(entry.pod, entry.server) for entry in current}
     for entry in found.record:
         if (entry.pod, entry.server) in known or entry.server is None:
             continue
         if entry.server in names.desired:
-            yield entry
-        elif entry.server in names.obsolete and (found.druid is None or entry.server in found.listed):
-            yield replace(entry, ended=entry.pod not in leaving, bytes=None, empty_since=None)
+            yield replace(entry, unlisted_since=None) if entry.is_ours else entry
+        elif entry.server in names.obsolete and not found.is_gone(entry):
+            ended, since = entry.pod not in leaving, found.unlisted(entry)
+            yield replace(entry, ended=ended, bytes=None, empty_since=None, unlisted_since=since)

@@ -27,7 +27,7 @@ def too_small(group: ShrinkingGroup, found: Situation) -> TooSmall | None:
     """Return the tier that has too little room for the segments of pods whose decommissioning has not begun."""
     if not found.is_complete or has_no_destination(group, found):
         return None
-    begun = {entry.server for entry in found.record}
+    begun = {entry.server for entry in found.record if not entry.ended}
     waiting = {pod.server.tier for pod in group.pods if pod.server and pod.server.name not in begun}
     tiers = (
         TooSmall(
@@ -47,7 +47,7 @@ def has_no_destination(group: ShrinkingGroup, found: Situation) -> bool:
     """
     if group.replicas or not found.knows_what_stays or any(pod.is_ready and not pod.server for pod in group.pods):
         return False
-    if any(entry.server for pod in group.pods for entry in found.recorded(pod.name)):
+    if any(entry.server and not entry.ended for pod in group.pods for entry in found.recorded(pod.name)):
         return False
     tiers = {pod.server.tier for pod in group.pods if pod.server}
     return bool(tiers) and not any(found.remaining_in(tier) for tier in tiers)

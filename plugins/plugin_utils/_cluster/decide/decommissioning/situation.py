@@ -14,6 +14,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
     HistoricalServer,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since, timestamp
+
+
+# A Coordinator reads the list again every 60 seconds, unless druid.manager.config.pollDuration specifies another period:
+# the one that has just become the leader may not know the latest change.
+UNLISTED_SECONDS = 90
 
 
 @dataclass(frozen=True)
@@ -104,6 +110,17 @@ class Situation:
     def knows_what_stays(self) -> bool:
         """True if it also knows the pods that are not ready."""
         return self.is_complete and self.druid is not None and not self.druid.absent
+
+    def unlisted(self, entry: Entry) -> str | None:
+        """Return since when the name of an entry is not in Druid's list; None if it is."""
+        if self.druid is None:
+            return entry.unlisted_since
+        return None if entry.server in self.listed else entry.unlisted_since or timestamp(self.now)
+
+    def is_gone(self, entry: Entry) -> bool:
+        """True if the name of an entry is not in Druid's list, now and in a reading long enough ago."""
+        since = self.unlisted(entry) if self.druid else None
+        return since is not None and seconds_since(since, self.now) >= UNLISTED_SECONDS
 
     def recorded(self, pod: str) -> list[Entry]:
         """Return the entries of a pod."""

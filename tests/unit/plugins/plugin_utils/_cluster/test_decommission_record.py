@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommissi
 
 SINCE, LATER = "2026-11-24T11:00:00Z", "2026-11-24T12:00:00Z"
 ENTRY = Entry("h-1", "historicals", SINCE, "h-1:8083")
-PROGRESS = replace(ENTRY, bytes=0, empty_since=SINCE, ended=True)
+PROGRESS = replace(ENTRY, bytes=0, empty_since=SINCE, ended=True, unlisted_since=LATER)
 DOCUMENT = {"pod": "h-1", "group": "historicals", "startedAt": SINCE, "server": "h-1:8083"}
 
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -41,9 +42,9 @@ def condition(document: dict[str, Any], kind: str) -> tuple[str, str, str]:
 
 
 def test_a_record_can_be_read_again() -> None:
-    entries = (ENTRY, Entry("h-2", "historicals", SINCE), Entry("h-3", "cold", SINCE, "a:1", listed_by_others=True))
+    entries = (ENTRY, replace(ENTRY, pod="h-0", ended=True, unlisted_since=SINCE), Entry("h-2", "historicals", SINCE), Entry("h-3", "cold", SINCE, "a:1", listed_by_others=True))
     assert recorded({"historicalDecommission": [entry.document for entry in entries]}) == entries
-    assert entries[1].document == {"pod": "h-2", "group": "historicals", "startedAt": SINCE}
+    assert entries[2].document == {"pod": "h-2", "group": "historicals", "startedAt": SINCE}
 
 
 @pytest.mark.parametrize("document", [{}, {"historicalDecommission": None}, {"historicalDecommission": [{"pod": "h"}]}])
@@ -91,6 +92,8 @@ def test_it_is_looked_at_again_soon(age: int, seconds: int) -> None:
 NONE: dict[str, Any] = {}
 NAMED = {"historicalDecommission": [ENTRY.document]}
 UNNAMED = {"historicalDecommission": [Entry("h-1", "historicals", SINCE).document]}
+ENDED = {"historicalDecommission": [replace(ENTRY, ended=True).document]}
+REMOVED = {"historicalDecommission": [replace(ENTRY, ended=True, unlisted_since=SINCE).document]}
 POD = {"kind": "Pod", "metadata": {"name": "h-1"}}
 
 
@@ -100,6 +103,9 @@ POD = {"kind": "Pod", "metadata": {"name": "h-1"}}
         (NONE, UNNAMED, [POD], []),
         (UNNAMED, NAMED, [POD], ["HistoricalDecommissioning: Pod h-1 is being decommissioned (h-1:8083, 100 bytes)."]),
         (NAMED, NAMED, [POD], []),
+        (NAMED, REMOVED, [], ["HistoricalDecommissioned: Pod h-1 is decommissioned, and has stopped (h-1:8083)."]),
+        (REMOVED, NONE, [], []),
+        (REMOVED, ENDED, [], []),
         (NAMED, NONE, [], ["HistoricalDecommissioned: Pod h-1 is decommissioned, and has stopped (h-1:8083)."]),
         (NAMED, NONE, [POD], ["HistoricalRecommissioned: Pod h-1 is not decommissioned any more (h-1:8083)."]),
     ],

@@ -277,8 +277,43 @@ def test_a_change_that_is_taken_back_takes_the_names_out_at_once() -> None:
     assert decided.record == (entry(1, ended=True), entry(2, ended=True))
 
 
-def test_the_record_ends_when_the_names_are_out() -> None:
-    assert taken_back((entry(1), entry(2)), ["h-1:8083"], existing=()).record == (entry(1, ended=True),)
+@pytest.mark.parametrize(
+    ("since", "expected"),
+    [
+        pytest.param(None, [entry(1, ended=True, unlisted_since=timestamp(NOW))], id="the first reading"),
+        pytest.param(89, [entry(1, ended=True, unlisted_since=ago(89))], id="soon after"),
+        pytest.param(90, [], id="later"),
+    ],
+)
+def test_the_record_ends_when_two_readings_do_not_have_the_name(since: int | None, expected: list[Entry]) -> None:
+    record = (entry(1, unlisted_since=None if since is None else ago(since)), entry(2))
+    decided = taken_back(record, ["h-2:8083"], existing=())
+    assert decided.record == (*expected, entry(2, ended=True))
+    assert decided.removed == {"h-2:8083"}
+
+
+def test_a_name_that_only_the_next_coordinator_lists_is_removed() -> None:
+    decided = taken_back((entry(1, ended=True, unlisted_since=ago(30)),), ["h-1:8083"], existing=())
+    assert (decided.removed, decided.record) == ({"h-1:8083"}, (entry(1, ended=True),))
+
+
+def test_a_pod_that_is_to_stop_again_does_not_count_as_removed() -> None:
+    record = (entry(2, 999, ended=True, unlisted_since=ago(30)),)
+    decided = decommission(situation(THREE, record, 2))
+    assert (decided.added, decided.record) == ({"h-2:8083"}, (entry(2, 0, bytes=100),))
+    silent = decommission(situation({}, record, 2, druid=None))
+    assert silent.record == (entry(2, 0),)
+
+
+def test_a_pod_that_is_to_stop_again_needs_room() -> None:
+    full = {number: server(number, 600) for number in range(3)}
+    decided = decommission(situation(full, (entry(2, 999, ended=True),), 2, listed=["h-2:8083"]))
+    assert decided.too_small == {}
+    full[0] = server(0, 1500)
+    decided = decommission(situation(full, (entry(2, 999, ended=True),), 2, listed=["h-2:8083"]))
+    assert decided.too_small != {}
+    assert (decided.added, decided.removed) == (set(), {"h-2:8083"})
+    assert decided.replicas == {"historicals": 3}
 
 
 def test_the_record_stays_while_druid_does_not_answer() -> None:
@@ -315,8 +350,16 @@ def test_a_name_of_others_stays() -> None:
 
 def test_a_name_that_others_remove_meanwhile_becomes_ours() -> None:
     first = decommission(situation(THREE, (entry(2, listed_by_others=True),), 2))
-    assert (first.added, first.record) == (set(), (entry(2, bytes=100),))
-    assert decommission(situation(THREE, first.record, 2)).added == {"h-2:8083"}
+    expected = entry(2, bytes=100, listed_by_others=True, unlisted_since=timestamp(NOW))
+    assert (first.added, first.record) == (set(), (expected,))
+    soon = situation(THREE, first.record, 2, now=NOW + timedelta(seconds=89))
+    assert decommission(soon).record == first.record
+    # The Coordinator that answered had not read the list yet.
+    again = decommission(replace(soon, druid=InDruid(tuple(THREE.values()), frozenset({"h-2:8083"}))))
+    assert again.record == (entry(2, bytes=100, listed_by_others=True),)
+    later = decommission(situation(THREE, first.record, 2, now=NOW + timedelta(seconds=90)))
+    assert (later.added, later.record) == (set(), (entry(2, bytes=100),))
+    assert decommission(situation(THREE, later.record, 2)).added == {"h-2:8083"}
 
 
 def test_a_name_that_the_resource_specifies_stays() -> None:

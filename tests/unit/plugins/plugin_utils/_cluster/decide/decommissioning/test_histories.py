@@ -37,6 +37,7 @@ from hypothesis import strategies as st
 
 TIMEOUT = 3600
 SEGMENTS = 100
+POLL_SECONDS = 60
 MOST = 4
 
 
@@ -57,6 +58,9 @@ class World:
     is_reachable: bool = True
     starting: set[int] = field(default_factory=set)
     blind_until: datetime = datetime(2000, 1, 1, tzinfo=UTC)
+    polled: frozenset[str] = frozenset()
+    polled_at: datetime = datetime(2026, 11, 24, tzinfo=UTC)
+    stale_until: datetime = datetime(2000, 1, 1, tzinfo=UTC)
 
     @property
     def record(self) -> tuple[Entry, ...]:
@@ -75,8 +79,10 @@ class World:
         staying = {name for number, name in self.pods.items() if number < self.specified}
         assert not decided.added & staying
         if stops_after > 1 and self.is_reachable:
-            self.listed = (self.listed - decided.removed) | decided.added
-            assert not self.listed & staying
+            is_latest = self.read() == self.listed
+            if decided.removed or decided.added:
+                self.write((self.listed - decided.removed) | decided.added)
+            assert not (is_latest and self.listed & staying)
         if stops_after > 2:
             self.status = {"historicalDecommission": [entry.document for entry in decided.record]}
         assert self.others <= self.listed
@@ -90,7 +96,7 @@ class World:
         pods = tuple(LeavingPod(f"h-{n}", n, n in ready, servers.get(self.pods.get(n, ""))) for n in leaving)
         lost = sum(self.used[name] for name in self.pods.values()) if self.now < self.blind_until else 0
         druid = (
-            InDruid(tuple(servers.values()), frozenset(self.listed), unavailable=lost) if self.is_reachable else None
+            InDruid(tuple(servers.values()), frozenset(self.read()), unavailable=lost) if self.is_reachable else None
         )
         if druid is None:
             pods = tuple(LeavingPod(pod.name, pod.ordinal, pod.is_ready) for pod in pods)
@@ -99,6 +105,14 @@ class World:
         staying = frozenset(name for number, name in self.pods.items() if number < self.specified)
         ours = frozenset(each.server for each in from_annotation(self.annotation) if each.server and each.is_ours)
         return Situation(groups, existing, record, druid, self.now, staying, ours)
+
+    def read(self) -> set[str]:
+        """The list as the Coordinator reports it: one that has just become the leader reads it again soon."""
+        return {*self.polled} if self.now < self.stale_until else self.listed
+
+    def write(self, listed: set[str]) -> None:
+        """Change the list; the Coordinator knows it then."""
+        self.listed, self.stale_until = listed, self.now
 
     def seen(self, name: str) -> int:
         """What the Coordinator reports: at first nothing, when it has just become the leader."""
@@ -161,11 +175,16 @@ class World:
         """Another client decommissions a server, or ends that."""
         other = "other:8083"
         self.others ^= {other}
-        self.listed ^= {other}
+        self.write(self.listed ^ {other})
+
+    def poll(self) -> None:
+        """The Coordinator that is not the leader reads the list."""
+        self.polled, self.polled_at = frozenset(self.listed), self.now
 
     def restart_coordinator(self) -> None:
         """Another Coordinator becomes the leader."""
         self.blind_until = self.now + timedelta(seconds=EMPTY_SECONDS - 1)
+        self.stale_until = self.polled_at + timedelta(seconds=POLL_SECONDS)
 
     def lose_status(self) -> None:
         """The resource is replaced, or restored from a backup, which has no status."""
@@ -218,6 +237,7 @@ ACTIONS = st.one_of(
             World.move_segments,
             World.balance,
             World.others_write,
+            World.poll,
             World.restart_coordinator,
             World.toggle_druid,
             World.lose_status,
@@ -235,7 +255,7 @@ def test_any_history_ends_with_the_specified_pods_and_only_the_names_of_others(
         act(world)
     world.is_reachable = True
     world.start_pods()
-    for _attempt in range(12):
+    for _attempt in range(24):
         world.now += timedelta(seconds=EMPTY_SECONDS)
         world.move_segments()
         world.reconcile(3)
@@ -252,7 +272,7 @@ def test_what_is_settled_writes_nothing(shrinks: bool, actions: list[Callable[[W
         act(world)
     world.is_reachable = True
     world.start_pods()
-    for _attempt in range(12):
+    for _attempt in range(24):
         world.now += timedelta(seconds=EMPTY_SECONDS)
         world.move_segments()
         world.reconcile(3)

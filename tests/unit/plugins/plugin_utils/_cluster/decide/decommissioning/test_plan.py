@@ -269,7 +269,8 @@ def test_a_name_is_ours_when_the_status_is_lost(replicas: int, listed: list[str]
 
 
 def test_the_annotation_is_removed_with_the_record() -> None:
-    plan = decided(inputs(cluster(2), answers=in_druid(), status=recorded()))
+    status = recorded(unlistedSince=timestamp(NOW - timedelta(seconds=90)))
+    plan = decided(inputs(cluster(2), answers=in_druid(), status=status))
     assert (in_list(plan), record_in(plan)) == ([], None)
 
 
@@ -297,7 +298,11 @@ def test_then_its_name_is_removed() -> None:
     assert [finding.message for finding in plan.findings] == [
         "10.0.0.1:8083 is removed from decommissioningNodes when its pod is deleted."
     ]
-    assert decided(inputs(live=running(1), answers=in_druid(0, ["z:1"]), status=recorded())).findings == ()
+    # Nothing is reported while it is verified that it stays so.
+    after = decided(inputs(live=running(1), answers=in_druid(0, ["z:1"]), status=recorded()))
+    assert (after.findings, after.steps) == ((), ())
+    status = recorded(ended=True, unlistedSince=timestamp(NOW))
+    assert decided(inputs(live=running(1), answers=in_druid(servers=UNREACHABLE), status=status)).findings == ()
 
 
 def test_a_change_that_is_taken_back_removes_the_name_at_once() -> None:
