@@ -14,6 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
     has_no_destination,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.situation import (
+    UNSURE_SECONDS,
     LeavingPod,
     ShrinkingGroup,
     Situation,
@@ -23,9 +24,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 
 # Two readings, if each segment is available.
 EMPTY_SECONDS = 10
-# Otherwise the pod may have segments: a Coordinator reports a server as empty until it has read it, after a failover or
-# an error, and a pod that Druid does not know may be restarting.
-UNSURE_SECONDS = 120
 
 
 def entry_of(pod: LeavingPod, group: ShrinkingGroup, found: Situation, has_room: bool) -> Entry:
@@ -72,6 +70,7 @@ def _since(earlier: Iterable[Entry], holds: bool, now: datetime) -> str | None:
 def may_stop(pod: LeavingPod, entry: Entry, group: ShrinkingGroup, found: Situation) -> bool:
     if group.shrinks and seconds_since(entry.started_at, found.now) >= group.timeout:
         return True
-    is_sure = pod.server is not None and found.unavailable == 0
-    needed = EMPTY_SECONDS if is_sure else UNSURE_SECONDS
+    needed = EMPTY_SECONDS if found.unavailable == 0 else UNSURE_SECONDS
+    if pod.server is None:
+        needed = group.restart
     return entry.empty_since is not None and seconds_since(entry.empty_since, found.now) >= needed

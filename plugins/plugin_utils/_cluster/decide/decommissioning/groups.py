@@ -19,6 +19,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
     annotated_names,
     record_of,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.restart_time import (
+    restart_seconds,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.servers import (
     HistoricalServer,
     historical_servers,
@@ -219,6 +222,7 @@ def _shrinking_group(group: Group, inputs: Inputs, servers: tuple[HistoricalServ
         seconds_of(str(strategy.get("decommissionTimeout") or "1h")),
         strategy.get("onTimeout") == SHRINK,
         first,
+        restart_seconds(group, inputs.desired.groups.get(group.key, ())),
     )
 
 

@@ -17,6 +17,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommissi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since, timestamp
 
 
+# A pod may have segments although Druid reports none, while segments are not available: a Coordinator reports a server
+# as empty until it has read it, after a failover or an error.
+UNSURE_SECONDS = 120
 # A Coordinator reads the list again every 60 seconds, unless druid.manager.config.pollDuration specifies another period:
 # the one that has just become the leader may not know the latest change.
 UNLISTED_SECONDS = 90
@@ -40,7 +43,8 @@ class ShrinkingGroup:
     """A StatefulSet that has more pods than specified, with those that are to stop.
 
     `first`: the ordinal of its first pod. `replicas`: the specified number. `timeout`: in seconds. `shrinks`: the pods
-    stop when the time is over.
+    stop when the time is over. `restart`: how long a restart may take, in seconds; a pod that is not ready and unknown to
+    Druid for longer does not have segments any more.
     """
 
     key: str
@@ -49,6 +53,7 @@ class ShrinkingGroup:
     timeout: float
     shrinks: bool = False
     first: int = 0
+    restart: float = UNSURE_SECONDS
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,9 @@ def situation(
     """A group of three pods, of which those from `replicas` on are to stop; our names are in an annotation."""
     ready = more.pop("ready", True)
     pods = tuple(leaving(number, servers.get(number), ready) for number in range(replicas, 3))
-    group = ShrinkingGroup("historicals", replicas, pods, 3600, more.pop("shrinks", False))
+    group = ShrinkingGroup(
+        "historicals", replicas, pods, 3600, more.pop("shrinks", False), restart=more.pop("restart", 120)
+    )
     druid = InDruid(tuple(servers.values()), frozenset(more.pop("listed", ())))
     existing = frozenset(more.pop("existing", (pod.name for pod in pods)))
     ours = frozenset(each.server for each in record if each.server and each.is_ours)
@@ -156,11 +158,16 @@ def test_segments_that_are_not_available_may_be_on_a_server_that_seems_empty(
     assert decommission(found).replicas == {"historicals": expected}
 
 
-@pytest.mark.parametrize(("since", "expected"), [(119, 3), (120, 2)])
-def test_a_deleted_pod_counts_as_empty_after_a_while(since: int, expected: int) -> None:
+@pytest.mark.parametrize("unavailable", [0, 3, None])
+@pytest.mark.parametrize(("since", "expected"), [(119, 3), (599, 3), (600, 2)])
+def test_a_deleted_pod_counts_as_empty_when_a_restart_would_be_over(
+    since: int, expected: int, unavailable: int | None
+) -> None:
     servers = {0: server(0), 1: server(1)}
-    record = (entry(2, empty_since=ago(since)),)
-    assert decommission(situation(servers, record, 2, ready=False)).replicas == {"historicals": expected}
+    record = (entry(2, 700, empty_since=ago(since)),)
+    druid = InDruid(tuple(servers.values()), unavailable=unavailable)
+    found = situation(servers, record, 2, ready=False, restart=600, druid=druid)
+    assert decommission(found).replicas == {"historicals": expected}
 
 
 @pytest.mark.parametrize(

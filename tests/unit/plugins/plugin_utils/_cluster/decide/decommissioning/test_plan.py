@@ -16,9 +16,6 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import decommission_record as record
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.entries import (
-    UNSURE_SECONDS,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.groups import (
     decommission_of,
     questions,
@@ -423,8 +420,11 @@ def test_a_pod_that_is_broken_stops_after_a_while() -> None:
     key = ObjectKey("Pod", LAST)
     live = live.with_objects([{**live.objects[key], "status": {"conditions": []}}])
     servers = (Server("10.0.0.0:8083", "historical", "hot", 100, 1000),)
-    status = recorded(emptySince=timestamp(NOW - timedelta(seconds=UNSURE_SECONDS)))
-    assert replicas(decided(inputs(live=live, answers=in_druid(servers=servers), status=status))) == [1]
+    which = cluster(node={"startUpProbe": {"initialDelaySeconds": 100, "periodSeconds": 10, "failureThreshold": 17}})
+    for seconds, expected in ((299, []), (300, [1])):
+        status = recorded(emptySince=timestamp(NOW - timedelta(seconds=seconds)))
+        plan = decided(inputs(which, live, in_druid(servers=servers), status))
+        assert [number for number in replicas(plan) if number != 2] == expected
 
 
 def test_orphaned_pods_are_adopted_before_they_stop() -> None:
