@@ -17,18 +17,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.room import TooSmall
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.settings import STRATEGY
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.silence import silence_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import state
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
-_REASONS = {
-    state.NO_ROUTER: reasons.ROUTER_NOT_FOUND,
-    state.UNAUTHORIZED: reasons.UNAUTHORIZED,
-    state.NOT_READY: reasons.WAITING_FOR_DRUID,
-}
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -40,21 +35,23 @@ def decommission_findings(decided: Decommission, inputs: Inputs) -> tuple[Findin
 
 
 def _unanswered(decided: Decommission, inputs: Inputs) -> Iterator[Finding]:
+    """Yield a finding for each group with pods that stay, or with names, because Druid does not answer."""
     missing = unavailable(inputs)
     if missing is None:
         return
-    pods = sorted(decided.staying)
-    names = sorted({entry.server for entry in decided.record if _is_left(entry) and entry.server})
-    if not pods and not names:
-        return
-    effects = (
-        f"{_listed(pods, 'stays', 'stay')} until Druid answers." if pods else "",
-        f"{_listed(names, 'is', 'are')} still in {LIST}." if names and not pods else "",
-    )
-    reason = _REASONS.get(missing.cause, reasons.DRUID_UNREACHABLE)
-    group = next((entry.group for entry in decided.record), None)
-    message = " ".join(filter(None, (*effects, missing.message)))
-    yield Finding(reason, message, group, is_problem=reason != reasons.WAITING_FOR_DRUID)
+    silence = silence_of(missing, decided.record, inputs)
+    for key in dict.fromkeys(entry.group for entry in decided.record):
+        entries = [entry for entry in decided.record if entry.group == key]
+        pods = sorted({entry.pod for entry in entries} & decided.staying)
+        names = sorted({entry.server for entry in entries if _is_left(entry) and entry.server})
+        if pods:
+            effect = f"Group {key}: {_listed(pods, 'stays', 'stay')} until Druid answers."
+        elif names:
+            effect = f"Group {key}: {_listed(names, 'is', 'are')} still in {LIST}, until Druid answers."
+        else:
+            continue
+        message = silence.message_of(effect, bool(pods))
+        yield Finding(silence.reason, message, key, is_problem=silence.is_problem)
 
 
 def _listed(names: Iterable[str], one: str, several: str) -> str:
@@ -70,22 +67,24 @@ def _of_groups(decided: Decommission, inputs: Inputs) -> Iterator[Finding]:
         if key in decided.too_small:
             yield Finding(reasons.TIER_TOO_SMALL, _too_small(key, decided.too_small[key]), key)
         elif key in decided.late:
-            yield Finding(reasons.DECOMMISSION_TIMED_OUT, _late(key, decided.late[key], entries), key)
+            cause = _cause(decided, inputs)
+            yield Finding(reasons.DECOMMISSION_TIMED_OUT, _late(key, decided.late[key], entries, cause), key)
         pods = join_limited(_progress(entry) for entry in _by_pod(entries))
         message = f"Group {key} keeps {number} pods until Druid has moved the segments of those that stop: {pods}."
         if decided.unknown:
-            message += f" Druid does not know {join_limited(decided.unknown)}, which it has to first."
+            message += f" {_unknown(decided.unknown)}"
         yield Finding(reasons.DECOMMISSIONING_HISTORICALS, message, key, is_problem=False)
 
 
 def _of_names(decided: Decommission) -> Iterator[Finding]:
-    """Yield the finding about names whose pods have stopped, or stay after all."""
-    left = sorted({e.server for e in decided.record if e.server and _is_left(e) and e.pod not in decided.staying})
-    if left and not decided.staying:
-        until = "its pod is" if len(left) == 1 else "their pods are"
-        message = f"{_listed(left, 'is', 'are')} removed from {LIST} when {until} deleted."
-        group = {entry.server: entry.group for entry in decided.record}[left[0]]
-        yield Finding(reasons.DECOMMISSIONING_HISTORICALS, message, group, is_problem=False)
+    """Yield a finding for each group with names all of whose pods have stopped, or stay after all."""
+    held = {entry.group for entry in decided.record if entry.pod in decided.staying}
+    left = [entry for entry in decided.record if _is_left(entry) and entry.group not in held]
+    for key in dict.fromkeys(entry.group for entry in left):
+        names = sorted({entry.server for entry in left if entry.group == key and entry.server})
+        until = "its pod is" if len(names) == 1 else "their pods are"
+        message = f"Group {key}: {_listed(names, 'is', 'are')} removed from {LIST} when {until} deleted."
+        yield Finding(reasons.DECOMMISSIONING_HISTORICALS, message, key, is_problem=False)
 
 
 def _is_left(entry: Entry) -> bool:
@@ -99,7 +98,8 @@ def _by_pod(entries: Iterable[Entry]) -> Iterable[Entry]:
 
 def _progress(entry: Entry) -> str:
     if entry.empty_since:
-        return f"{entry.pod} (no segments since {entry.empty_since})"
+        state = "no segments" if entry.bytes is not None else "not ready, and unknown to Druid,"
+        return f"{entry.pod} ({state} since {entry.empty_since})"
     size = f"{size_text(entry.bytes)} left" if entry.bytes is not None else "not known to Druid"
     return f"{entry.pod} ({size}, since {entry.started_at})"
 
@@ -121,11 +121,26 @@ def _too_small(key: str, tier: TooSmall) -> str:
     )
 
 
-def _late(key: str, pods: Iterable[str], entries: Iterable[Entry]) -> str:
+def _late(key: str, pods: Iterable[str], entries: Iterable[Entry], cause: str) -> str:
     late = {*pods}
     own = (entry for entry in _by_pod(entries) if entry.pod in late)
     return (
         f"Group {key}: Druid has not moved all segments in the time of {STRATEGY}.decommissionTimeout, so these pods "
-        f"stay: {join_limited(map(_progress, own))}. Druid cannot move a segment that every other Historical of the "
-        "tier has already: specify fewer replicas in the load rules, onTimeout: Shrink, or more pods of the group."
+        f"stay: {join_limited(map(_progress, own))}. {cause} With onTimeout: Shrink, they stop with their segments."
     )
+
+
+def _cause(decided: Decommission, inputs: Inputs) -> str:
+    """Return why segments may not have been moved, and what to do."""
+    if unavailable(inputs) is not None:
+        return "Druid does not answer now."
+    if decided.unknown:
+        return _unknown(decided.unknown)
+    return (
+        "Druid cannot move a segment that every other Historical of the tier has already: specify fewer replicas in the "
+        "load rules, or more pods of the group."
+    )
+
+
+def _unknown(pods: Iterable[str]) -> str:
+    return f"{_listed(pods, 'is', 'are')} unknown to Druid, which has to know all Historicals first: check their logs."

@@ -293,7 +293,7 @@ def test_then_its_name_is_removed() -> None:
     assert step.title == "remove 10.0.0.1:8083 from decommissioningNodes in Druid"
     assert step.after == of_list(["z:1"])
     assert [finding.message for finding in plan.findings] == [
-        "10.0.0.1:8083 is removed from decommissioningNodes when its pod is deleted."
+        "Group historicals: 10.0.0.1:8083 is removed from decommissioningNodes when its pod is deleted."
     ]
     # Nothing is reported while it is verified that it stays so.
     after = decided(inputs(live=running(1), answers=in_druid(0, ["z:1"]), status=recorded()))
@@ -327,7 +327,9 @@ def test_a_pod_that_druid_does_not_know_yet_is_reported() -> None:
     servers = (Server("10.0.0.1:8083", "historical", "hot", 0, 1000),)
     status = recorded(emptySince=timestamp(NOW - timedelta(minutes=5)))
     plan = decided(inputs(answers=in_druid(0, ["10.0.0.1:8083"], servers=servers), status=status))
-    assert plan.findings[0].message.endswith("Druid does not know druid-c-historicals-0, which it has to first.")
+    assert plan.findings[0].message.endswith(
+        "druid-c-historicals-0 is unknown to Druid, which has to know all Historicals first: check their logs."
+    )
     assert replicas(plan) == []
 
 
@@ -389,7 +391,10 @@ def test_the_pods_stay_while_druid_does_not_answer(cause: str, reason: str, is_p
     assert plan.steps == ()
     finding = plan.findings[0]
     assert (finding.reason, finding.is_problem) == (reason, is_problem)
-    assert finding.message == f"{LAST} stays until Druid answers. No."
+    assert finding.message == (
+        f"Group historicals: {LAST} stays until Druid answers. No. "
+        "To stop them without moving their segments, remove historicalDecommissionStrategy."
+    )
 
 
 @pytest.mark.parametrize(("policy", "expected"), [("Shrink", [1]), ("Stay", [])])
@@ -401,9 +406,86 @@ def test_the_policy_also_decides_when_druid_never_answers(policy: str, expected:
     assert is_late == (policy == "Stay")
 
 
+def with_router(since: str | None, **condition: Any) -> tuple[Cluster, Observed]:
+    """The cluster with a router whose pod is not ready since then; None: it has no pod."""
+    router = {**druid.NODE, "nodeType": "router", "druid.port": 8888, **condition.pop("node", {})}
+
+    def of(replicas: int) -> Cluster:
+        nodes = {**cluster(replicas).spec["nodes"], "routers": router}
+        return Cluster.from_resource(druid.resource(nodes=nodes, historicalDecommissionStrategy=dict(STRATEGY)))
+
+    which, live = of(1), running().with_objects(rolling.observed(of(2)).of_kind("StatefulSet"))
+    if since is None:
+        return which, live
+    ready = {"type": "Ready", "status": "False", "lastTransitionTime": since}
+    return which, live.with_objects([rolling.pod("routers", conditions=[ready], **condition)])
+
+
+NO_ROUTER = Unavailable(state.NOT_READY, "No pod of the router is ready (group routers).")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "started", "node", "is_problem"),
+    [
+        pytest.param(900, 900, {}, True, id="a pod that does not become ready"),
+        pytest.param(899, 900, {}, False, id="a restart"),
+        pytest.param(9000, 899, {}, False, id="it is needed since then"),
+        pytest.param(60, 900, {"progressDeadlineSeconds": 60}, True, id="a shorter limit"),
+        pytest.param(None, 900, {}, True, id="no pod"),
+        pytest.param(None, 899, {}, False, id="no pod, now"),
+    ],
+)
+def test_a_router_that_does_not_become_ready_is_a_problem(
+    seconds: int | None, started: int, node: dict[str, Any], is_problem: bool
+) -> None:
+    since = None if seconds is None else timestamp(NOW - timedelta(seconds=seconds))
+    which, live = with_router(since, node=node, waiting="CrashLoopBackOff")
+    status = recorded(startedAt=timestamp(NOW - timedelta(seconds=started)))
+    finding = decided(inputs(which, live, in_druid(servers=NO_ROUTER), status)).findings[0]
+    assert finding.message.startswith(f"Group historicals: {LAST} stays until Druid answers. {NO_ROUTER.message} ")
+    assert (finding.reason, finding.is_problem) == (
+        ("DruidUnreachable", True) if is_problem else ("WaitingForDruid", False)
+    )
+    if is_problem:
+        cause = "group routers has no pods" if since is None else "CrashLoopBackOff"
+        assert f"That has been so since {since or status['historicalDecommission'][0]['startedAt']}" in finding.message
+        assert cause in finding.message
+
+
+def test_each_group_has_its_own_message() -> None:
+    which = cluster()
+    cold = {**which.spec["nodes"]["historicals"], "druid.port": 8084}
+    spec = {"nodes": {**which.spec["nodes"], "cold": cold}, "historicalDecommissionStrategy": dict(STRATEGY)}
+    which = Cluster.from_resource(druid.resource(**spec))
+    status = recorded()
+    other = {**status["historicalDecommission"][0], "pod": "druid-c-cold-1", "group": "cold", "server": "10.0.0.1:8084"}
+    status["historicalDecommission"].append(other)
+    found = decided(inputs(which, running(1), in_druid(servers=UNREACHABLE), status)).findings
+    assert [(each.group, each.message.split(",")[0]) for each in found if each.is_problem] == [
+        ("historicals", "Group historicals: 10.0.0.1:8083 is still in decommissioningNodes"),
+        ("cold", "Group cold: 10.0.0.1:8084 is still in decommissioningNodes"),
+    ]
+
+
+def test_the_message_about_the_time_has_the_cause() -> None:
+    status = recorded(startedAt=timestamp(NOW - timedelta(hours=2)))
+    causes = {
+        "Druid does not answer now.": in_druid(servers=UNREACHABLE),
+        "druid-c-historicals-0 is unknown to Druid": in_druid(servers=()),
+        "specify fewer replicas in the load rules": in_druid(listed=["10.0.0.1:8083"]),
+    }
+    for cause, answers in causes.items():
+        found = decided(inputs(answers=answers, status=status)).findings
+        [late] = [each.message for each in found if each.reason == reasons.DECOMMISSION_TIMED_OUT]
+        assert [each for each in causes if each in late] == [cause]
+
+
 def test_a_name_that_is_left_is_reported_while_druid_does_not_answer() -> None:
     plan = decided(inputs(cluster(2), answers=in_druid(servers=UNREACHABLE), status=recorded()))
-    assert plan.findings[0].message == "10.0.0.1:8083 is still in decommissioningNodes. Druid does not respond."
+    assert plan.findings[0].message == (
+        "Group historicals: 10.0.0.1:8083 is still in decommissioningNodes, until Druid answers. "
+        "Druid does not respond."
+    )
 
 
 def test_a_tier_that_is_too_small_is_reported() -> None:
