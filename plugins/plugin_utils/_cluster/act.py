@@ -93,8 +93,9 @@ def act(
 def _depends(step: Step, failed: Step) -> bool:
     """Shared objects come before the groups, objects of a group in their order, and the finalizer last."""
     if failed.request is not None:
-        # What follows in Kubernetes is decided on what Druid has, once it has it. So nothing else has to wait.
-        return failed.key == step.key
+        # What follows in Kubernetes is decided on what Druid has, once it has it. So nothing else has to wait, nor does
+        # another group that changes its own entries of the same list.
+        return failed.key == step.key and failed.group == step.group
     if step.operation == "patch":
         return True
     if failed.is_leaf:

@@ -247,8 +247,8 @@ def druid_step(
 ) -> Step:
     """Return the step that sends a request for a group; `before` and `after` are the states of an object in Druid.
 
-    It follows a write of its group only if that succeeds. If the request fails, only others about the same object wait:
-    a decision must not count on a request before Druid shows its effect.
+    It follows a write of its group only if that succeeds. If the request fails, only others of the group about the same
+    object wait: a decision must not count on a request before Druid shows its effect.
     """
     identity = {"kind": what.kind, "metadata": {"name": what.name, "namespace": group.cluster.namespace}}
     live, changed = ({**identity, "spec": dict(state)} for state in (before, after))

@@ -103,15 +103,31 @@ def _later(decided: Decommission, inputs: Inputs) -> Iterator[Step]:
 
 
 def _in_druid(decided: Decommission, inputs: Inputs) -> Iterator[Step]:
-    """Yield the change of Druid's list. In check mode, the record counts as written."""
-    change = ListChange(LIST, decided.due if inputs.check_mode else decided.added, decided.removed)
+    """Yield the change of Druid's list by each group: a failed write of one does not hold back the names of another.
+
+    In check mode, the record counts as written.
+    """
     config = (inputs.druid or DruidState()).answers.get(COORDINATOR_CONFIG)
-    if isinstance(config, Mapping) and (change.added or change.removed):
-        listed = entries_of(config, LIST)
-        before, after = {LIST: sorted(listed)}, {LIST: change.applied(listed)}
-        request = DruidRequest(_title(change), COORDINATOR_CONFIG.path, change)
-        what = ObjectKey("dynamic configuration", "coordinator")
-        yield druid_step(request, _group(decided, change, inputs), what, before, after)
+    if not isinstance(config, Mapping):
+        return
+    what, before = ObjectKey("dynamic configuration", "coordinator"), sorted(entries_of(config, LIST))
+    added = decided.due if inputs.check_mode else decided.added
+    for key, own in _names_by_group(decided).items():
+        change = ListChange(LIST, added & own, decided.removed & own)
+        if change.added or change.removed:
+            after = change.applied(before)
+            request = DruidRequest(_title(change), COORDINATOR_CONFIG.path, change)
+            yield druid_step(request, _group(key, inputs), what, {LIST: before}, {LIST: after})
+            before = after
+
+
+def _names_by_group(decided: Decommission) -> dict[str, frozenset[str]]:
+    """Return the names by group, each of them once, in the order of the record."""
+    found: dict[str, str] = {}
+    for entry in decided.record:
+        if entry.server:
+            found.setdefault(entry.server, entry.group)
+    return {key: frozenset(name for name, group in found.items() if group == key) for key in found.values()}
 
 
 def _title(change: ListChange) -> str:
@@ -120,8 +136,6 @@ def _title(change: ListChange) -> str:
     return " and ".join(texts)
 
 
-def _group(decided: Decommission, change: ListChange, inputs: Inputs) -> Group:
-    """Return the group of the first name, which may not be in the spec any more."""
-    changed = change.added | change.removed
-    key = next(entry.group for entry in decided.record if entry.server in changed)
+def _group(key: str, inputs: Inputs) -> Group:
+    """Return the group, which may not be in the spec any more."""
     return next((each for each in inputs.cluster.groups if each.key == key), Group(key, {}, inputs.cluster))

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult, act
@@ -49,11 +51,13 @@ ENABLE = DruidRequest("enable worker m:8091", "/druid/indexer/v1/worker/m:8091/e
 SAME_WORKER = druid_step(ENABLE, GROUP, WORKER, {"enabled": False}, {"enabled": True})
 OTHER = DruidRequest("disable worker n:8091", "/druid/indexer/v1/worker/n:8091/disable")
 OTHER_WORKER = druid_step(OTHER, GROUP, ObjectKey("worker", "n:8091"), {"enabled": True}, {"enabled": False})
+OF_OTHER_GROUP = replace(SAME_WORKER, group="other")
 FINALIZER = Step("patch", {**LIVE, "kind": "Druid"}, None, LIVE, patch=[])
 # (the step after a failed request, whether it is executed)
 LATER: list[tuple[str, Step, bool]] = [
     ("another worker", OTHER_WORKER, True),
     ("the same worker", SAME_WORKER, False),
+    ("the same object, for another group", OF_OTHER_GROUP, True),
     ("an object of the group", DELETION, True),
     ("the finalizer", FINALIZER, True),
 ]
@@ -75,8 +79,8 @@ def test_a_failed_one_stops_only_those_about_the_same_object(
 
 def test_it_is_not_sent_after_a_failed_step_of_its_group(server: Server, api: KubernetesApi) -> None:
     server.responses = [Response(403, {"message": "no"})]
-    results, sent = executed(api, DELETION, STEP)
-    assert ([each.is_done for each in results], sent) == ([False, False], [])
+    results, sent = executed(api, DELETION, STEP, OF_OTHER_GROUP)
+    assert ([each.is_done for each in results], sent) == ([False, False, True], [ENABLE.title])
 
 
 def test_a_caller_that_cannot_send_it_fails(api: KubernetesApi) -> None:

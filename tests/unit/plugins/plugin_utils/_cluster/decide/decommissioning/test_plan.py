@@ -452,14 +452,34 @@ def test_a_router_that_does_not_become_ready_is_a_problem(
         assert cause in finding.message
 
 
-def test_each_group_has_its_own_message() -> None:
-    which = cluster()
+def two_groups() -> tuple[Cluster, Any]:
+    """A cluster with two groups of Historicals, and a status with the last pod of each."""
+    which, status = cluster(), recorded()
     cold = {**which.spec["nodes"]["historicals"], "druid.port": 8084}
     spec = {"nodes": {**which.spec["nodes"], "cold": cold}, "historicalDecommissionStrategy": dict(STRATEGY)}
-    which = Cluster.from_resource(druid.resource(**spec))
-    status = recorded()
     other = {**status["historicalDecommission"][0], "pod": "druid-c-cold-1", "group": "cold", "server": "10.0.0.1:8084"}
     status["historicalDecommission"].append(other)
+    return Cluster.from_resource(druid.resource(**spec)), status
+
+
+def test_each_group_has_its_own_step() -> None:
+    which, status = two_groups()
+    listed = ["10.0.0.1:8083", "10.0.0.1:8084", "z:1"]
+    plan = decided(inputs(which, running(1), in_druid(listed=listed), status))
+    found = [step for step in plan.steps if step.request is not None]
+    assert [(step.group, step.title) for step in found] == [
+        ("historicals", "remove 10.0.0.1:8083 from decommissioningNodes in Druid"),
+        ("cold", "remove 10.0.0.1:8084 from decommissioningNodes in Druid"),
+    ]
+    # The second one follows the first one.
+    assert [(step.live, step.after) for step in found] == [
+        (of_list(listed), of_list(["10.0.0.1:8084", "z:1"])),
+        (of_list(["10.0.0.1:8084", "z:1"]), of_list(["z:1"])),
+    ]
+
+
+def test_each_group_has_its_own_message() -> None:
+    which, status = two_groups()
     found = decided(inputs(which, running(1), in_druid(servers=UNREACHABLE), status)).findings
     assert [(each.group, each.message.split(",")[0]) for each in found if each.is_problem] == [
         ("historicals", "Group historicals: 10.0.0.1:8083 is still in decommissioningNodes"),
