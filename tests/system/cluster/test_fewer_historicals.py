@@ -39,6 +39,7 @@ from testbed.control_plane import ControlPlane
 from testbed.pytest_plugin import new_namespace
 
 NAME, WORKLOAD = "fewer", "druid-fewer-historicals"
+CONFIG = "/druid/coordinator/v1/config"
 OTHER = "192.0.2.9:8083"
 # A port on which nothing listens.
 NOWHERE = "http://127.0.0.1:1"
@@ -215,6 +216,32 @@ def test_a_pod_that_stays_gets_the_address_of_one_that_stops(fewer: Fewer) -> No
     assert fewer.druid.listed == sorted([OTHER, first])
 
 
+def test_a_group_that_is_rejected_does_not_hold_back_another_one(fewer: Fewer) -> None:
+    cold = {**fewer.stored["spec"]["nodes"]["historicals"], "druid.port": 8084}
+    fewer.live.merge("Druid", NAME, {"spec": {"nodes": {"cold": cold}}})
+    fewer.until_ready()
+    pods = [fewer.live.get("Pod", f"druid-fewer-cold-{ordinal}")["status"]["podIP"] for ordinal in range(2)]
+    fewer.druid.sizes.update({f"{address}:8084": 100 for address in pods})
+    of_cold, last = f"{pods[1]}:8084", fewer.server(1)
+
+    rejected = {"replicas": 1, "terminationGracePeriodSeconds": -1}
+    fewer.live.merge("Druid", NAME, {"spec": {"nodes": {"cold": rejected, "historicals": {"replicas": 1}}}})
+    fewer.reconcile()
+    assert {each["server"] for each in fewer.record} == {last, of_cold}
+    assert fewer.reconcile().problems[0].group == "cold"
+    # What is not in the annotation is not written to Druid.
+    assert fewer.druid.listed == sorted([OTHER, last])
+
+    fewer.live.merge("Druid", NAME, {"spec": {"nodes": {"cold": {"terminationGracePeriodSeconds": None}}}})
+    fewer.reconcile()
+    fewer.reconcile()
+    assert fewer.druid.listed == sorted([OTHER, last, of_cold])
+    fewer.live.merge("Druid", NAME, {"spec": {"nodes": {key: {"replicas": 2} for key in ("cold", "historicals")}}})
+    fewer.reconcile()
+    assert fewer.druid.listed == [OTHER]
+    assert [each for each in fewer.druid.requests if each.startswith("POST")] == [f"POST {CONFIG}"] * 4
+
+
 def test_too_little_room(fewer: Fewer) -> None:
     fewer.druid.room = 150
     fewer.specify(1)
@@ -238,6 +265,37 @@ def test_a_specified_list_is_not_written_in_each_reconcile(fewer: Fewer) -> None
     assert fewer.druid.listed == [specified]
     fewer.until_settled()
     assert not fewer.reconcile().changed
+
+
+def test_a_group_is_removed_the_safe_way(fewer: Fewer) -> None:
+    cold = {**fewer.stored["spec"]["nodes"]["historicals"], "druid.port": 8084, "replicas": 1}
+    fewer.live.merge("Druid", NAME, {"spec": {"nodes": {"cold": cold}}})
+    fewer.until_ready()
+    of_cold = f"{fewer.live.get('Pod', 'druid-fewer-cold-0')['status']['podIP']}:8084"
+    fewer.druid.sizes[of_cold] = 100
+
+    fewer.live.merge("Druid", NAME, {"spec": {"nodes": {"cold": {"replicas": 0}}}})
+    fewer.reconcile()
+    fewer.reconcile()
+    assert fewer.druid.listed == sorted([OTHER, of_cold])
+    fewer.druid.move_segments()
+    eventually(lambda: fewer.reconcile() and not fewer.live.get("StatefulSet", "druid-fewer-cold")["spec"]["replicas"])
+    del fewer.druid.sizes[of_cold]
+    fewer.until_settled()
+    assert fewer.druid.listed == [OTHER]
+    fewer.live.merge("Druid", NAME, {"spec": {"nodes": {"cold": None}}})
+    assert fewer.reconcile().warnings == ()
+    assert fewer.live.find("StatefulSet", "druid-fewer-cold") is None
+
+
+def test_a_removed_group_is_not_decommissioned_and_a_warning_describes_how(fewer: Fewer) -> None:
+    cold = {**fewer.stored["spec"]["nodes"]["historicals"], "druid.port": 8084, "replicas": 1}
+    fewer.live.merge("Druid", NAME, {"spec": {"nodes": {"cold": cold}}})
+    fewer.until_ready()
+    fewer.live.merge("Druid", NAME, {"spec": {"nodes": {"cold": None}}})
+    [warning] = fewer.reconcile(check_mode=True).warnings
+    assert "group cold was removed from the spec" in warning
+    assert fewer.reconcile().warnings == (warning,)
 
 
 def test_without_the_strategy_the_pods_stop_at_once(fewer: Fewer) -> None:

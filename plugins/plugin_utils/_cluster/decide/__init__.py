@@ -18,6 +18,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cla
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.collisions import name_collisions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.groups import questions
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.removed_groups import (
+    removal_warnings,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.settings import (
     strategy_warnings,
 )
@@ -204,7 +207,12 @@ def _with_drains(plan: Plan, inputs: Inputs) -> Plan:
         plan,
         findings=(*plan.findings, *drain_findings(found)),
         warnings=(*plan.warnings, *drain_warnings(inputs.cluster)),
-        rollout_warnings=(*plan.rollout_warnings, *drain_refusals(found), *drain_timeouts(found)),
+        rollout_warnings=(
+            *plan.rollout_warnings,
+            *drain_refusals(found),
+            *drain_timeouts(found),
+            *removal_warnings(inputs.cluster, (*plan.steps, *plan.later)),
+        ),
         drain=drain_document(found) if found or "middleManagerDrain" in (inputs.resource.get("status") or {}) else None,
     )
 

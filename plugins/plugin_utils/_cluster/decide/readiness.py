@@ -49,7 +49,8 @@ class GroupState:
     """One group: desired and ready pods, whether all run the current template, and problems of its pods.
 
     `unschedulable` are pods that fit on no node now, or that the API server does not accept; `failures` are problems
-    that need a change by the user. `evicted` are pods that the kubelet has stopped for good, and that their controller has not removed.
+    that need a change by the user. `evicted` are pods that the kubelet has stopped for good, and that their controller
+    has not removed.
     `ready`: as the workload and the pods show, so that a pod that was just deleted is not ready.
     `is_available`: the pods have been ready for the time that `minReadySeconds` specifies. `is_updated`: no pod has an
     old revision. `unready`: the first pod that is not ready, and since when. `is_observed`: the controller has observed
