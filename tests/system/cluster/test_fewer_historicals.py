@@ -242,8 +242,8 @@ def test_a_group_that_is_rejected_does_not_hold_back_another_one(fewer: Fewer) -
     assert [each for each in fewer.druid.requests if each.startswith("POST")] == [f"POST {CONFIG}"] * 4
 
 
-def test_too_little_room(fewer: Fewer) -> None:
-    fewer.druid.room = 150
+def test_too_little_room_is_a_condition_before_anything_moves(fewer: Fewer) -> None:
+    last, fewer.druid.room = fewer.server(1), 150
     fewer.specify(1)
     assert fewer.reconcile().problems[0].reason == "TierTooSmall"
     assert not fewer.reconcile().changed
@@ -251,6 +251,12 @@ def test_too_little_room(fewer: Fewer) -> None:
     assert {each.split(maxsplit=1)[0] for each in fewer.druid.requests} == {"GET"}
     degraded = condition(fewer.stored, "Degraded")
     assert (degraded["status"], degraded["reason"]) == ("True", "TierTooSmall")
+    assert degraded["message"].startswith("Group historicals: no pod stops, because the segments of tier _default_tier")
+    fewer.druid.room = 200
+    fewer.reconcile()
+    fewer.reconcile()
+    assert (fewer.replicas, fewer.druid.listed) == (2, sorted([OTHER, last]))
+    assert condition(fewer.stored, "Degraded")["status"] == "False"
 
 
 def test_a_specified_list_is_not_written_in_each_reconcile(fewer: Fewer) -> None:

@@ -23,11 +23,13 @@ Manifest = dict[str, Any]
 RECORD = '[{"pod":"a-1"}]'
 
 
-def workload(record: str | None = None, partition: int | None = None, label: str = "") -> Manifest:
+def workload(
+    record: str | None = None, partition: int | None = None, label: str = "", name: str = names.DRAIN_ANNOTATION
+) -> Manifest:
     """Return a StatefulSet whose replicas an autoscaler sets."""
     manifest = druid.rendered("StatefulSet")
     metadata = {**manifest["metadata"], "labels": {**manifest["metadata"]["labels"], "label": label}}
-    annotations = {**(metadata.get("annotations") or {}), **({names.DRAIN_ANNOTATION: record} if record else {})}
+    annotations = {**(metadata.get("annotations") or {}), **({name: record} if record else {})}
     spec = {name: value for name, value in manifest["spec"].items() if name != "replicas"}
     if partition is not None:
         spec["updateStrategy"] = {"type": "RollingUpdate", "rollingUpdate": {"partition": partition}}
@@ -49,6 +51,8 @@ WRITES: dict[str, tuple[Manifest, Manifest, bool]] = {
     "the first record": (workload(), workload(RECORD), True),
     "a changed record": (workload(RECORD), workload("[]"), True),
     "a removed record": (workload(RECORD), workload(), True),
+    "the first decommissioned Historical": (workload(), workload(RECORD, name=names.DECOMMISSION_ANNOTATION), True),
+    "no decommissioned Historical": (workload(RECORD, name=names.DECOMMISSION_ANNOTATION), workload(), True),
     "another field beside a record": (workload(RECORD, label="a"), workload(RECORD, label="b"), True),
 }
 
