@@ -216,7 +216,7 @@ def test_a_pod_that_stays_gets_the_address_of_one_that_stops(fewer: Fewer) -> No
     assert fewer.druid.listed == sorted([OTHER, first])
 
 
-def test_a_group_that_is_rejected_does_not_hold_back_another_one(fewer: Fewer) -> None:
+def test_a_group_that_is_rejected_does_not_block_another_one(fewer: Fewer) -> None:
     cold = {**fewer.stored["spec"]["nodes"]["historicals"], "druid.port": 8084}
     fewer.live.merge("Druid", NAME, {"spec": {"nodes": {"cold": cold}}})
     fewer.until_ready()

@@ -38,9 +38,9 @@ class Decommission:
     """The decision: replicas by group, the record, the names to add to Druid's list and to remove, and what is wrong.
 
     `replicas` is higher than specified while pods stay. `added` are names of the annotations; `due`: those of the new
-    record, too. `ours`: those that have to be in Druid's list because of us. `too_small`: the tiers that have too little
-    room, by group. `late`: the pods whose time is over, and which stay, by group. `staying`: the names of all pods that
-    stay. `unknown`: other pods that Druid does not know.
+    record, too. `ours`: those that have to be in Druid's list because of us. `too_small`: the tiers that have too
+    little room, by group. `late`: the pods whose time is over, and which stay, by group. `staying`: the names of all
+    pods that stay. `unknown`: other pods that Druid does not know.
     """
 
     replicas: Mapping[str, int] = field(default_factory=dict)

@@ -58,8 +58,8 @@ def _with_owner(entry: Entry, found: Situation) -> Entry:
     """Return the entry; a name that others have removed is ours when we add it again."""
     if not entry.listed_by_others:
         return entry
-    of_others = not found.is_gone(entry)
-    return replace(entry, listed_by_others=of_others, unlisted_since=found.unlisted(entry) if of_others else None)
+    of_others = not found.is_removal_certain(entry)
+    return replace(entry, listed_by_others=of_others, unlisted_since=found.unlisted_since(entry) if of_others else None)
 
 
 def _since(earlier: Iterable[Entry], holds: bool, now: datetime) -> str | None:
@@ -70,7 +70,6 @@ def _since(earlier: Iterable[Entry], holds: bool, now: datetime) -> str | None:
 def may_stop(pod: LeavingPod, entry: Entry, group: ShrinkingGroup, found: Situation) -> bool:
     if group.shrinks and seconds_since(entry.started_at, found.now) >= group.timeout:
         return True
-    needed = EMPTY_SECONDS if found.unavailable == 0 else UNSURE_SECONDS
-    if pod.server is None:
-        needed = group.restart
+    of_known = EMPTY_SECONDS if found.unavailable == 0 else UNSURE_SECONDS
+    needed = of_known if pod.server is not None else group.restart
     return entry.empty_since is not None and seconds_since(entry.empty_since, found.now) >= needed

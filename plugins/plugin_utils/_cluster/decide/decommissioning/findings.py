@@ -137,8 +137,8 @@ def _cause(decided: Decommission, inputs: Inputs) -> str:
     if decided.unknown:
         return _unknown(decided.unknown)
     return (
-        "Druid cannot move a segment that every other Historical of the tier has already: specify fewer replicas in the "
-        "load rules, or more pods of the group."
+        "Druid cannot move a segment that every other Historical of the tier has already: specify fewer replicas in "
+        "the load rules, or more pods of the group."
     )
 
 

@@ -23,10 +23,10 @@ def removal_warnings(cluster: Cluster, steps: Iterable[Step]) -> Iterator[str]:
     """Yield a warning for each workload of a removed group whose pods serve segments, if the cluster has a strategy."""
     if cluster.spec.get(STRATEGY) is None or cluster.stopped:
         return
-    for step in dict.fromkeys(step.key for step in steps if _stops_historicals(step)):
-        group = step.name.removeprefix(names.unique_name(cluster.name, ""))
+    for key in dict.fromkeys(step.key for step in steps if _stops_historicals(step)):
+        group = key.name.removeprefix(names.unique_name(cluster.name, ""))
         yield (
-            f"{step}: group {group} was removed from the spec, so its Historicals stop without being decommissioned. "
+            f"{key}: group {group} was removed from the spec, so its Historicals stop without being decommissioned. "
             "To move their segments first, specify the group again with replicas: 0, and remove it when it has no pods."
         )
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How long a restart of a Historical may take: it is not ready and unknown to Druid, but still has its segments. Pure."""
+"""How long a Historical that restarts may be unknown to Druid, and still have its segments. Pure."""
 
 from __future__ import annotations
 

@@ -16,12 +16,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since, timestamp
 
-
 # A pod may have segments although Druid reports none, while segments are not available: a Coordinator reports a server
 # as empty until it has read it, after a failover or an error.
 UNSURE_SECONDS = 120
-# A Coordinator reads the list again every 60 seconds, unless druid.manager.config.pollDuration specifies another period:
-# the one that has just become the leader may not know the latest change.
+# A Coordinator reads the list again every 60 seconds, unless druid.manager.config.pollDuration specifies another
+# period: the one that has just become the leader may not know the latest change.
 UNLISTED_SECONDS = 90
 
 
@@ -43,8 +42,8 @@ class ShrinkingGroup:
     """A StatefulSet that has more pods than specified, with those that are to stop.
 
     `first`: the ordinal of its first pod. `replicas`: the specified number. `timeout`: in seconds. `shrinks`: the pods
-    stop when the time is over. `restart`: how long a restart may take, in seconds; a pod that is not ready and unknown to
-    Druid for longer does not have segments any more.
+    stop when the time is over. `restart`: how long a restart may take, in seconds; a pod that is not ready and unknown
+    to Druid for longer does not have segments any more.
     """
 
     key: str
@@ -116,15 +115,15 @@ class Situation:
         """True if it also knows the pods that are not ready."""
         return self.is_complete and self.druid is not None and not self.druid.absent
 
-    def unlisted(self, entry: Entry) -> str | None:
+    def unlisted_since(self, entry: Entry) -> str | None:
         """Return since when the name of an entry is not in Druid's list; None if it is."""
         if self.druid is None:
             return entry.unlisted_since
         return None if entry.server in self.listed else entry.unlisted_since or timestamp(self.now)
 
-    def is_gone(self, entry: Entry) -> bool:
+    def is_removal_certain(self, entry: Entry) -> bool:
         """True if the name of an entry is not in Druid's list, now and in a reading long enough ago."""
-        since = self.unlisted(entry) if self.druid else None
+        since = self.unlisted_since(entry) if self.druid else None
         return since is not None and seconds_since(since, self.now) >= UNLISTED_SECONDS
 
     def recorded(self, pod: str) -> list[Entry]:

@@ -103,7 +103,7 @@ def _later(decided: Decommission, inputs: Inputs) -> Iterator[Step]:
 
 
 def _in_druid(decided: Decommission, inputs: Inputs) -> Iterator[Step]:
-    """Yield the change of Druid's list by each group: a failed write of one does not hold back the names of another.
+    """Yield the change of Druid's list by each group: a failed write of one does not block another one.
 
     In check mode, the record counts as written.
     """

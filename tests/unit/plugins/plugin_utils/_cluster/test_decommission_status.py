@@ -42,7 +42,12 @@ def condition(document: dict[str, Any], kind: str) -> tuple[str, str, str]:
 
 
 def test_a_record_can_be_read_again() -> None:
-    entries = (ENTRY, replace(ENTRY, pod="h-0", ended=True, unlisted_since=SINCE), Entry("h-2", "historicals", SINCE), Entry("h-3", "cold", SINCE, "a:1", listed_by_others=True))
+    entries = (
+        ENTRY,
+        replace(ENTRY, pod="h-0", ended=True, unlisted_since=SINCE),
+        Entry("h-2", "historicals", SINCE),
+        Entry("h-3", "cold", SINCE, "a:1", listed_by_others=True),
+    )
     assert recorded({"historicalDecommission": [entry.document for entry in entries]}) == entries
     assert entries[2].document == {"pod": "h-2", "group": "historicals", "startedAt": SINCE}
 

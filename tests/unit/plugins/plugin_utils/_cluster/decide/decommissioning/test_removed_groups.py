@@ -13,6 +13,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.removed_groups import (
     removal_warnings,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
 
@@ -20,7 +21,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
 def removal(group: str = "historicals", **spec: Any) -> Step:
     """The deletion of the workload of a group that the spec does not have any more."""
     which = rolling.cluster(nodes={group: spec})
-    [live] = [each for each in rolling.observed(which).of_kind("StatefulSet") if each["metadata"]["name"].endswith(group)]
+    live = rolling.observed(which).objects[ObjectKey("StatefulSet", f"druid-c-{group}")]
     return Step("delete", live, None, live)
 
 
