@@ -148,7 +148,8 @@ def test_the_last_pod_stops_when_it_is_empty(fewer: Fewer) -> None:
     eventually(lambda: fewer.reconcile() and fewer.replicas == 1)
     del fewer.druid.sizes[last]
     fewer.until_ready()
-    assert (fewer.druid.listed, [*fewer.record[0]][-2:]) == ([OTHER], ["ended", "unlistedSince"])
+    assert fewer.druid.listed == [OTHER]
+    assert fewer.record[0].keys() >= {"ended", "unlistedSince"}
     fewer.until_settled()
     fewer.druid.requests.clear()
     assert not fewer.reconcile().changed
@@ -224,7 +225,7 @@ def test_a_group_that_is_rejected_does_not_block_another_one(fewer: Fewer) -> No
     fewer.druid.sizes.update({f"{address}:8084": 100 for address in pods})
     of_cold, last = f"{pods[1]}:8084", fewer.server(1)
 
-    rejected = {"replicas": 1, "terminationGracePeriodSeconds": -1}
+    rejected = {"replicas": 1, "securityContext": {"runAsUser": -1}}
     fewer.live.merge("Druid", NAME, {"spec": {"nodes": {"cold": rejected, "historicals": {"replicas": 1}}}})
     fewer.reconcile()
     assert {each["server"] for each in fewer.record} == {last, of_cold}
@@ -232,7 +233,7 @@ def test_a_group_that_is_rejected_does_not_block_another_one(fewer: Fewer) -> No
     # What is not in the annotation is not written to Druid.
     assert fewer.druid.listed == sorted([OTHER, last])
 
-    fewer.live.merge("Druid", NAME, {"spec": {"nodes": {"cold": {"terminationGracePeriodSeconds": None}}}})
+    fewer.live.merge("Druid", NAME, {"spec": {"nodes": {"cold": {"securityContext": None}}}})
     fewer.reconcile()
     fewer.reconcile()
     assert fewer.druid.listed == sorted([OTHER, last, of_cold])
