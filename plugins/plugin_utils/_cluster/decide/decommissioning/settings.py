@@ -45,5 +45,5 @@ def _without_effect(group: Group) -> str | None:
     if group.keeps_replicas:
         return "replicas is not set. Pods that another client stops are not decommissioned"
     if group.cluster.uid is None:
-        return "a cluster without a resource has no status to record names in. Its pods are not decommissioned"
+        return "a cluster without a resource has no status to record the progress in. Its pods are not decommissioned"
     return None
