@@ -150,6 +150,19 @@ def test_a_person_unmarks_it(live: NamespaceClient) -> None:
     assert "It stays" in reported(live)[0]["message"]
 
 
+def test_a_mark_of_the_go_operator_is_not_trusted(live: NamespaceClient) -> None:
+    """Its grace period is over when this collection takes the cluster over; the one here begins."""
+    created(live)
+    scale(live)
+    live.merge(CLAIM, SECOND, {"metadata": {"labels": {"toBeDeleted": "yes", "deletionTS": "1700000000"}}})
+    for _time in range(2):
+        one_pass(live, NAME)
+        assert marked(live)
+    grace(live, 0)
+    one_pass(live, NAME)
+    eventually(partial(is_deleted_claim, live))
+
+
 def test_it_is_used_again(live: NamespaceClient) -> None:
     created(live)
     scale(live)

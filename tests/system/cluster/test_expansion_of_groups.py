@@ -1,0 +1,168 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""PVCs of several groups grow, with the default storage class, and what a specification of volumes does not change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
+from ansible_collections.druidops.druid.tests.system.support.full_cluster import claim_template
+from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass, until_ready
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    MERGE,
+    Manifest,
+    NamespaceClient,
+    condition,
+)
+from ansible_collections.druidops.druid.tests.system.support.rolling_cluster import (
+    NAME,
+    group,
+    pods,
+    spec,
+    unique_name,
+    workload,
+)
+from ansible_collections.druidops.druid.tests.system.support.small_cluster import resource
+
+CLAIM = "PersistentVolumeClaim"
+SET = unique_name("historicals")
+MOUNT = {"name": "data", "mountPath": "/data"}
+
+
+def create(live: NamespaceClient, cluster: Manifest, **nodes: Manifest) -> None:
+    """Create the groups, and wait until their PVCs are bound."""
+    live.create(resource(NAME, {**spec(), **cluster, "nodes": nodes}))
+    until_ready(live, NAME)
+    eventually(lambda: all(each["status"].get("capacity") for each in live.list(CLAIM)))
+
+
+def historicals(**more: Any) -> Manifest:
+    return group("historicals", "historical", **more)
+
+
+def change(live: NamespaceClient, **fields: Any) -> None:
+    live.merge("Druid", NAME, {"spec": {"nodes": {"historicals": fields}}})
+
+
+def sizes(live: NamespaceClient) -> dict[str, str]:
+    """Return the requested size of each PVC."""
+    return {each["metadata"]["name"]: each["spec"]["resources"]["requests"]["storage"] for each in live.list(CLAIM)}
+
+
+def template_sizes(live: NamespaceClient, key: str) -> set[str]:
+    """Return the sizes of the PVCs that the StatefulSet of a group creates."""
+    templates = workload(live, key)["spec"]["volumeClaimTemplates"]
+    return {each["spec"]["resources"]["requests"]["storage"] for each in templates}
+
+
+def grow(live: NamespaceClient, name: str, storage: str) -> None:
+    """Give the file system its new size, as the storage driver and the kubelet do."""
+    body = {"status": {"capacity": {"storage": storage}}}
+    live.plane.request("PATCH", f"{live.path(CLAIM, name)}/status", body, user="admin", content_type=MERGE)
+
+
+def described(storage: str) -> tuple[Manifest, Manifest, Manifest]:
+    """Return a template of the cluster, a stand-alone PVC of the first group, and a template of the second one."""
+    cluster = {"volumeClaimTemplates": [claim_template(storage=storage)], "scalePvcSts": True}
+    alone = {"persistentVolumeClaim": [claim_template("alone", storage)]}
+    return cluster, alone, {"volumeClaimTemplates": [claim_template("more", storage)]}
+
+
+def test_one_group_grows_after_the_other(live: NamespaceClient) -> None:
+    """Templates of the cluster and of a group, and a stand-alone PVC."""
+    cluster, alone, more = described("1Gi")
+    second = group("middlemanagers", "middleManager", replicas=1, **more)
+    create(live, cluster, historicals=historicals(replicas=1, **alone), middlemanagers=second)
+    of_first, of_second = ["alone", f"data-{SET}-0"], [f"{name}-druid-c-middlemanagers-0" for name in ("data", "more")]
+    assert sorted(sizes(live)) == sorted((*of_first, *of_second))
+    for name in sizes(live):
+        live.merge(CLAIM, name, {"metadata": {"annotations": {"test/resize": "never"}}})
+    before = pods(live)
+
+    cluster, alone, more = described("2Gi")
+    nodes = {"historicals": alone, "middlemanagers": {**more, "replicas": 2}}
+    live.merge("Druid", NAME, {"spec": {**cluster, "nodes": nodes}})
+    one_pass(live, NAME)
+    assert {name: sizes(live)[name] for name in (*of_first, *of_second)} == {
+        **dict.fromkeys(of_first, "2Gi"),
+        **dict.fromkeys(of_second, "1Gi"),
+    }
+    assert (template_sizes(live, "historicals"), template_sizes(live, "middlemanagers")) == ({"2Gi"}, {"1Gi"})
+    # The number of pods does not wait.
+    eventually(lambda: f"data-{unique_name('middlemanagers')}-1" in sizes(live))
+    grow(live, of_first[0], "2Gi")
+    one_pass(live, NAME)
+    assert {sizes(live)[name] for name in of_second} == {"1Gi"}
+    message = condition(live.get("Druid", NAME), "Ready")["message"]
+    assert f"PVC {of_second[0]} has 1Gi of 2Gi (the volumes of group historicals grow first)" in message
+    grow(live, of_first[1], "2Gi")
+    eventually(lambda: one_pass(live, NAME) and set(sizes(live).values()) == {"2Gi"})
+    for name in of_second:
+        grow(live, name, "2Gi")
+    until_ready(live, NAME)
+    assert template_sizes(live, "middlemanagers") == {"2Gi"}
+    assert before.items() <= pods(live).items()
+    assert one_pass(live, NAME).plan.steps == ()
+
+
+def test_a_pvc_that_others_have_expanded_further_stays(live: NamespaceClient) -> None:
+    templates = {"volumeClaimTemplates": [claim_template()]}
+    create(live, {"scalePvcSts": True}, historicals=historicals(**templates))
+    first, second = sorted(sizes(live))
+    live.merge(CLAIM, first, {"spec": {"resources": {"requests": {"storage": "5Gi"}}}})
+    assert one_pass(live, NAME).plan.steps == ()
+    change(live, volumeClaimTemplates=[claim_template(storage="2Gi")])
+    until_ready(live, NAME)
+    assert sizes(live) == {first: "5Gi", second: "2Gi"}
+    assert one_pass(live, NAME).plan.steps == ()
+
+
+def warnings(live: NamespaceClient) -> str:
+    found = (each for each in live.get("Druid", NAME)["status"]["conditions"] if each["type"] == "Warnings")
+    return next((str(each["message"]) for each in found), "")
+
+
+def test_a_segment_cache_that_is_larger_than_its_pvc(live: NamespaceClient) -> None:
+    """It is a warning, and blocks nothing."""
+    cache = 'druid.segmentCache.locations=[{"path":"/data/cache","maxSize":"2GiB"}]'
+    node = historicals(replicas=1, volumeMounts=[MOUNT], volumeClaimTemplates=[claim_template()])
+    create(live, {}, historicals={**node, "runtime.properties": cache})
+    text = "druid.segmentCache.locations has a maxSize of 2147483648 bytes on volume data, and {} has only 1Gi"
+    assert text.format("volumeClaimTemplates[data]") in warnings(live)
+    change(live, volumeClaimTemplates=[claim_template(storage="2Gi")])
+    until_ready(live, NAME)
+    assert text.format(f"PVC data-{SET}-0") in warnings(live)
+    live.merge("Druid", NAME, {"spec": {"scalePvcSts": True}})
+    until_ready(live, NAME)
+    one_pass(live, NAME)
+    assert warnings(live) == ""
+
+
+def annotated(**annotations: str | None) -> Manifest:
+    template = claim_template()
+    return {"volumeClaimTemplates": [{**template, "metadata": {**template["metadata"], "annotations": annotations}}]}
+
+
+def test_annotations_of_pvcs(live: NamespaceClient) -> None:
+    """Those of others stay, and all of them if they are not to be updated."""
+    create(live, {"disablePVCAnnotationUpdate": True}, historicals=historicals(replicas=1, **annotated(team="a")))
+    [name] = sizes(live)
+    live.merge(CLAIM, name, {"metadata": {"annotations": {"own": "x"}}})
+    before = pods(live)
+
+    def found() -> tuple[str | None, str | None]:
+        until_ready(live, NAME)
+        annotations = live.get(CLAIM, name)["metadata"]["annotations"]
+        return annotations.get("team"), annotations.get("own")
+
+    change(live, **annotated(team="b"))
+    assert found() == ("a", "x")
+    live.merge("Druid", NAME, {"spec": {"disablePVCAnnotationUpdate": False}})
+    change(live, **annotated(team="c"))
+    assert found() == ("c", "x")
+    change(live, volumeClaimTemplates=[claim_template()])
+    assert found() == (None, "x")
+    assert pods(live) == before
