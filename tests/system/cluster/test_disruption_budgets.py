@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""PodDisruptionBudgets that a user has created for the pods of a group: they hold evictions, and nothing else."""
+"""PodDisruptionBudgets of a user for the pods of a group, and an admission policy, which hold evictions only."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.clock impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.tests.system.support.admission import WORDS, refusing
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import (
     cluster_request,
@@ -207,3 +208,26 @@ def test_a_budget_with_an_unhealthy_pod_of_others(live: NamespaceClient) -> None
     live.delete("Deployment", "other")
     settle(live)
     assert not set(pods(live, KEY).values()) & set(before.values())
+
+
+def test_an_eviction_that_an_admission_policy_refuses(live: NamespaceClient) -> None:
+    """It is tried again. Other groups wait for it, but only with what restarts pods."""
+    before = created(live)
+    other = ("Deployment", f"druid-{NAME}-{OTHER}")
+    with refusing(live, "Eviction"):
+        changed = {KEY: SERVICE, OTHER: {"image": NEW_IMAGE, "replicas": 3}}
+        live.merge("Druid", NAME, {"spec": {"nodes": changed}})
+        live.delete("Service", other[1])
+        eventually(lambda: WORDS in str(one_pass(live, NAME).plan.findings))
+        mark = live.mark()
+        [finding] = one_pass(live, NAME).plan.findings
+        assert (finding.reason, finding.group) == (reasons.APPLY_FAILED, KEY)
+        assert [write.name for write in live.writes(mark) if write.subresource == "eviction"] == [f"{SET}-1"]
+        assert WORDS in conditions(live)["Degraded"]["message"]
+        assert live.find("Service", other[1])
+        eventually(lambda: live.get(*other)["status"].get("readyReplicas") == 3)
+        one_pass(live, NAME)
+        assert pods(live).items() >= before.items()
+        assert live.get(*other)["status"]["observedGeneration"] == live.get(*other)["metadata"]["generation"]
+    settle(live)
+    assert not set(pods(live).values()) & set(before.values())

@@ -6,79 +6,41 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import UTC, datetime, timedelta
 
+from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
-from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass, until_ready
+from ansible_collections.druidops.druid.tests.system.support.in_process import (
+    cluster_request,
+    connection,
+    one_pass,
+    run,
+    until_ready,
+)
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
+    JSON_PATCH,
     Manifest,
     NamespaceClient,
     condition,
 )
+from ansible_collections.druidops.druid.tests.system.support.rolling_cluster import (
+    NAME,
+    NEW,
+    OLD,
+    TYPES,
+    create,
+    image,
+    order_of_restarts,
+    pods,
+    spec,
+    unique_name,
+    workload,
+)
 from ansible_collections.druidops.druid.tests.system.support.small_cluster import resource
 
-NAME = "c"
-OLD, NEW = "apache/druid:36.0.0", "apache/druid:37.0.0"
-# In the order of an upgrade.
-TYPES = {
-    "historicals": "historical",
-    "middlemanagers": "middleManager",
-    "brokers": "broker",
-    "coordinators": "coordinator",
-}
-SETS = {key: f"druid-{NAME}-{key}" for key in TYPES}
-
-
-def spec(image: str = OLD, **nodes: Any) -> Manifest:
-    """Return four groups of two pods, of which the brokers are a Deployment; `nodes` are further fields by group."""
-    groups = {
-        key: {
-            "nodeType": kind,
-            "kind": "Deployment" if key == "brokers" else "StatefulSet",
-            "druid.port": 8080,
-            "nodeConfigMountPath": f"/opt/druid/conf/druid/cluster/{key}",
-            "runtime.properties": f"druid.service=druid/{key}",
-            "replicas": 2,
-            "services": [{"spec": {"clusterIP": "None"}}],
-            **nodes.get(key, {}),
-        }
-        for key, kind in TYPES.items()
-    }
-    return {"image": image, "common.runtime.properties": "a=b", "rollingDeploy": True, "nodes": groups}
-
-
-def create(live: NamespaceClient, **nodes: Any) -> None:
-    live.create(resource(NAME, spec(**nodes)))
-    until_ready(live, NAME)
-
-
-def workload(live: NamespaceClient, key: str) -> Manifest:
-    return live.get("Deployment" if key == "brokers" else "StatefulSet", SETS[key])
-
-
-def image(live: NamespaceClient, key: str) -> str:
-    containers = workload(live, key)["spec"]["template"]["spec"]["containers"]
-    return str(next(each["image"] for each in containers if each["name"] == SETS[key]))
-
-
-def pods(live: NamespaceClient, key: str = "") -> dict[str, str]:
-    """Return name and uid of each pod, of one group or of all."""
-    found = (each["metadata"] for each in live.list("Pod") if each["metadata"]["name"].startswith(SETS.get(key, "")))
-    return {each["name"]: each["uid"] for each in found}
-
-
-def order_of_restarts(live: NamespaceClient) -> list[str]:
-    """Reconcile until the cluster is ready, and return the groups in the order in which they restarted."""
-    found: list[str] = []
-
-    def is_ready() -> bool:
-        found.extend(one_pass(live, NAME).plan.restarts)
-        return condition(live.get("Druid", NAME), "Ready")["status"] == "True"
-
-    eventually(is_ready)
-    return found
+SETS = {key: unique_name(key) for key in TYPES}
 
 
 def test_an_upgrade_and_a_downgrade(live: NamespaceClient) -> None:
@@ -222,6 +184,34 @@ def test_a_failing_pod_of_an_earlier_revision_is_deleted(live: NamespaceClient) 
     until_ready(live, NAME)
     deleted = [each["message"] for each in live.list("Event") if "v1.Pod]" in each["message"]]
     assert [text for text in deleted if f"[{failing}:*v1.Pod]" in text]
+
+
+def test_when_a_failing_pod_is_deleted(live: NamespaceClient) -> None:
+    """Only of an earlier revision, when it has been tried for a while, and if that is specified."""
+    ordered = {"podManagementPolicy": "OrderedReady", "podAnnotations": {"test/start": "crash"}}
+    live.create(resource(NAME, spec(historicals=ordered)))
+    one_pass(live, NAME)
+    failing = f"{SETS['historicals']}-0"
+    eventually(lambda: "waiting" in str((live.find("Pod", failing) or {}).get("status")))
+    restarts = [{"op": "replace", "path": "/status/containerStatuses/0/restartCount", "value": 1}]
+    live.plane.request("PATCH", f"{live.path('Pod', failing)}/status", restarts, user="admin", content_type=JSON_PATCH)
+    uid = live.get("Pod", failing)["metadata"]["uid"]
+    later = Clock(now=lambda: datetime.now(UTC) + timedelta(minutes=2))
+
+    def is_kept(clock: Clock) -> bool:
+        run(connection(live), cluster_request(NAME, live.namespace), lambda _text: None, clock)
+        return ((live.find("Pod", failing) or {}).get("metadata") or {}).get("uid") == uid
+
+    assert is_kept(later)
+    fixed = {"historicals": {"podAnnotations": None}}
+    live.merge("Druid", NAME, {"spec": {"forceDeleteStsPodOnError": False, "nodes": fixed}})
+    assert is_kept(later)
+    eventually(lambda: (found := workload(live, "historicals")["status"])["updateRevision"] != found["currentRevision"])
+    assert is_kept(later)
+    live.merge("Druid", NAME, {"spec": {"forceDeleteStsPodOnError": True}})
+    assert is_kept(Clock())
+    assert not is_kept(later)
+    until_ready(live, NAME)
 
 
 def test_another_kind_overlaps(live: NamespaceClient) -> None:

@@ -26,7 +26,8 @@ def refusing(live: NamespaceClient, kind: str, name: str | None = None) -> Itera
 
     Without a name all objects of the kind are meant.
     """
-    everything = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["CREATE", "UPDATE"], "resources": ["*"]}
+    everything = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["CREATE", "UPDATE"]}
+    everything["resources"] = ["*", "pods/eviction"]
     named = "true" if name is None else f"object.metadata.name == '{name}'"
     refused = f"object.kind == '{kind}' && {named}"
     probed = f"object.kind == 'ConfigMap' && object.metadata.name == '{PROBE}'"
