@@ -247,6 +247,37 @@ def test_rollback_after_a_change_restarts_no_pods(golden: NamespaceClient) -> No
     assert pods(operator.settled()) == before
 
 
+def test_a_migration_in_the_middle_of_a_rollout(golden: NamespaceClient) -> None:
+    """What the Go operator has updated does not restart again; the others follow, one group after the other."""
+    name, image, updated = "r4242-9", "apache/druid:99.0.0", "druid-r4242-9-indexers"
+    operator = GoOperator(golden, name).run()
+    operator.settled()
+    nodes = {key: {"image": image} for key in golden.get("Druid", name)["spec"]["nodes"]}
+    golden.merge("Druid", name, {"spec": {"rollingDeploy": True, "nodes": nodes}})
+
+    def is_updated(manifest: Manifest) -> bool:
+        return (manifest["kind"], manifest["metadata"]["name"]) == ("StatefulSet", updated)
+
+    def follow(manifest: Manifest) -> None:
+        if is_updated(manifest):
+            manifest["spec"]["template"]["spec"]["containers"][0]["image"] = image
+
+    replace(operator, change=follow).write(is_updated)
+    eventually(lambda: images(golden, updated) == {image})
+    halfway, restarts = pods(identities(golden)), list[str]()
+
+    def is_ready() -> bool:
+        outcome = one_pass(golden, name)
+        assert outcome.plan.findings == ()
+        restarts.extend(outcome.plan.restarts)
+        return condition(golden.get("Druid", name), "Ready")["status"] == "True"
+
+    eventually(is_ready)
+    assert restarts == ["middlemanager-hot", "routers", "coordinator"]
+    kept = {key for key, pod in pods(operator.settled()).items() if halfway.get(key) == pod}
+    assert kept == {("Pod", f"{updated}-{ordinal}") for ordinal in range(2)}
+
+
 def images(live: NamespaceClient, workload: str) -> set[str]:
     """Return the image of a workload's pods when they all have the same."""
     found = {
