@@ -58,7 +58,8 @@ def run(options: in_process.Options) -> int:
     """Run the playbook, unless what it would do is known; the exit status."""
     limit = restrictions.duration(os.environ.get(PERIOD, ""), DEFAULT_SECONDS)
     playbook = _PLAYBOOKS.get(os.path.basename(options.playbook))
-    if not limit or playbook is None or options.verbosity:
+    variables = _content(os.path.join(options.directory, "env", "extravars")) or ""
+    if not limit or playbook is None or options.verbosity or restrictions.LEAST_PERIOD in variables:
         return in_process.run(options)
     file = os.path.join(options.directory, f"{_PREFIX}{_inputs(options)}")
     last = record.from_json(_content(file) or "")

@@ -32,6 +32,8 @@ OURS = "druidops_"
 MIN_ARTIFACTS = 6
 MAX_ARTIFACTS = 20
 # Minimum period in seconds that the author of a resource can request. Without a request, no period is set.
+# The variable with which a playbook requests that period, if the author of the resource requests a shorter one.
+LEAST_PERIOD = "druidops_least_period"
 MIN_PERIOD_SECONDS = 10
 PERIOD = "ansible.sdk.operatorframework.io/reconcile-period"
 # Maximum duration of a run in seconds: a hanging run would block one of the operator's workers indefinitely.
@@ -142,7 +144,7 @@ def allowed_variables(variables: dict[str, Any], group: str, kind: str) -> dict[
     resource = resource_of(variables, group, kind)
     asked = (resource.get("metadata", {}).get("annotations") or {}).get(PERIOD)
     is_too_short = 0 < seconds(plain(asked) or "") < MIN_PERIOD_SECONDS
-    return {**found, "druidops_least_period": MIN_PERIOD_SECONDS} if is_too_short else found
+    return {**found, LEAST_PERIOD: MIN_PERIOD_SECONDS} if is_too_short else found
 
 
 def resource_of(variables: dict[str, Any], group: str, kind: str) -> dict[str, Any]:

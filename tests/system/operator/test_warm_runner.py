@@ -109,7 +109,14 @@ def test_run_with_the_inputs_of_the_last_one_is_without_the_playbook(fresh: Runn
 def test_other_inputs_need_the_playbook(fresh: Runner) -> None:
     playbook = fresh.collection / "playbooks" / "operator_druid.yml"
     fresh.run(playbook)
-    for changed in ({"variables": {"druidops_x": "y"}}, {"resource": "other"}):
+    # the playbook requests the least period
+    for _run in range(2):
+        assert period(fresh.run(playbook, variables={"druidops_least_period": 7}))
+    for changed in (
+        {"variables": {"druidops_least_period": 7}},
+        {"variables": {"druidops_x": "y"}},
+        {"resource": "other"},
+    ):
         assert WITHOUT_PLAYBOOK not in fresh.run(playbook, **changed).artifacts["stdout"]
     assert WITHOUT_PLAYBOOK not in fresh.run(playbook, "-v").artifacts["stdout"]
     playbook.write_text(f"{playbook.read_text()}# changed\n")
