@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.tests.simulator.specification import Cluster, Group
+from ansible_collections.druidops.druid.tests.simulator.specification import NEW_IMAGE, OLD_IMAGE, Cluster, Group
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
     Converge,
     Create,
@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
     Event,
     Prune,
 )
-from ansible_collections.druidops.druid.tests.unit.simulator.environment import DeletePod, RolloutRestart
+from ansible_collections.druidops.druid.tests.unit.simulator.environment import Break, DeletePod, RolloutRestart
 from ansible_collections.druidops.druid.tests.unit.simulator.histories import (
     CLUSTERS,
     CLUSTERS_WITH_ORPHANS,
@@ -67,7 +67,23 @@ _A_POD_THAT_IS_NOT_CREATED: list[Event] = [
 ]
 
 
+_NEW = Cluster(
+    {key: Group(replicas=1, has_budget=False) for key in ("brokers", "historicals", "historicals-hot")},
+    image=NEW_IMAGE,
+    rolls=True,
+)
+# The workloads still count pods that are not ready any more.
+_PODS_THAT_FAIL_IN_A_ROLLOUT: list[Event] = [
+    Edit("image", OLD_IMAGE),
+    RolloutRestart("historicals"),
+    Edit("service", "%s-b", "historicals"),
+    Break(NEW_IMAGE, "unready"),
+    Run(),
+]
+
+
 @EXAMPLES
+@example(_NEW, _PODS_THAT_FAIL_IN_A_ROLLOUT)
 @example(_lacking_a_pod(has_budget=False), _A_POD_THAT_IS_NOT_CREATED)
 @example(_lacking_a_pod(has_budget=True), _A_POD_THAT_IS_NOT_CREATED)
 @given(ROLLING_CLUSTERS, histories_of_rollouts("operator"))

@@ -50,12 +50,11 @@ class GroupState:
 
     `unschedulable` are pods that fit on no node now, or that the API server does not accept; `failures` are problems
     that need a change by the user. `evicted` are pods that the kubelet has stopped for good, and that their controller
-    has not removed.
-    `ready`: as the workload and the pods show, so that a pod that was just deleted is not ready.
+    has not removed. `ready`: as both the workload and the pods show, so that a pod that was just deleted is not ready.
     `is_available`: the pods have been ready for the time that `minReadySeconds` specifies. `is_updated`: no pod has an
     old revision. `unready`: the first pod that is not ready, and since when. `is_observed`: the controller has observed
-    the current spec. `has_ready_pods`: also such that a recreated workload has yet to adopt. `is_held`: only the
-    partition of a drain keeps pods of an old revision, none is being replaced, and all are ready.
+    the current spec. `has_ready_pods`: as the workload or the pods show, of which it may have yet to adopt some.
+    `is_held`: only the partition of a drain keeps pods of an old revision, none is being replaced, and all are ready.
     """
 
     key: str
@@ -94,7 +93,7 @@ class GroupState:
     @property
     def is_down(self) -> bool:
         """True if the group has pods, and none is ready: a restart interrupts nothing."""
-        return self.desired > 0 and not self.ready and not self.has_ready_pods
+        return self.desired > 0 and not self.has_ready_pods
 
     @property
     def is_rolling(self) -> bool:
@@ -141,7 +140,7 @@ def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as
         is_updated,
         next(map(_unready, filter(_is_unready, sorted(own, key=_is_evicted))), ""),
         is_observed,
-        not all(map(_is_unready, own)),
+        bool(status.get("readyReplicas")) or not all(map(_is_unready, own)),
         tuple(_evicted(own)),
         is_held and not is_updated,
     )

@@ -211,6 +211,13 @@ def test_a_group_is_ready_only_with_all_pods(
     assert found.ready >= pods.count("ready")
 
 
+@pytest.mark.parametrize("pods", [["unready", "unready"], ["ready", "unready"]])
+def test_a_group_is_down_only_if_the_workload_and_the_pods_show_it(pods: list[PodState]) -> None:
+    assert not state_of_pods({}, pods).is_down
+    [none] = group_states(druid.cluster(TWO), Observed())
+    assert none.is_down
+
+
 def test_the_pods_of_the_former_kind_are_not_those_of_a_new_workload() -> None:
     cluster, before = druid.cluster(DEPLOYMENT), druid.cluster(TWO)
     [new] = [each for each in render(cluster).objects if each["kind"] == "Deployment"]
