@@ -32,9 +32,9 @@ OURS = "druidops_"
 MIN_ARTIFACTS = 6
 MAX_ARTIFACTS = 20
 # Minimum period in seconds that the author of a resource can request. Without a request, no period is set.
+MIN_PERIOD_SECONDS = 10
 # The variable with which a playbook requests that period, if the author of the resource requests a shorter one.
 LEAST_PERIOD = "druidops_least_period"
-MIN_PERIOD_SECONDS = 10
 PERIOD = "ansible.sdk.operatorframework.io/reconcile-period"
 # Maximum duration of a run in seconds: a hanging run would block one of the operator's workers indefinitely.
 MAX_RUN_SECONDS = 900
