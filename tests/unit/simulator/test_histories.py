@@ -13,7 +13,10 @@ from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
     Delete,
     Edit,
     Event,
+    ForeignAutoscaler,
+    Load,
     Prune,
+    Run,
 )
 from ansible_collections.druidops.druid.tests.unit.simulator.environment import Break, DeletePod, RolloutRestart
 from ansible_collections.druidops.druid.tests.unit.simulator.histories import (
@@ -47,7 +50,18 @@ def test_no_history_of_playbooks_breaks_a_cluster(cluster: Cluster, history: lis
     _play(Observer("playbook"), cluster, history)
 
 
+_AUTOSCALED = Cluster({"brokers": Group(replicas=0, autoscaler=(1, 3))}, deletes_orphans=True)
+# Two autoscalers, for which there is more load than one of them allows.
+_AUTOSCALED_TWICE: list[Event] = [
+    Run(),
+    ForeignAutoscaler("brokers", (2, 4)),
+    Load("brokers", 5),
+    Edit("stopped", False),
+]
+
+
 @EXAMPLES
+@example(_AUTOSCALED, _AUTOSCALED_TWICE)
 @given(CLUSTERS_WITH_ORPHANS, histories_with_orphans("operator"))
 def test_no_history_loses_a_pvc_that_was_not_marked(cluster: Cluster, history: list[Event]) -> None:
     _play(Observer("operator"), cluster, history)
