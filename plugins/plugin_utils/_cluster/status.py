@@ -95,7 +95,7 @@ def status(
     stall = None if drain else stalled(cluster, rollout, as_they_are, now)
     conditions = with_transition_times(
         [
-            _ready(cluster, states, findings, pending, rollout),
+            _ready(cluster, states, findings, pending),
             _progressing(changing, findings, rollout, pending),
             _degraded(states, findings, stall),
             _paused(findings),
@@ -158,7 +158,6 @@ def _ready(
     states: Sequence[GroupState],
     findings: Sequence[Finding],
     pending: Pending,
-    rollout: Rollout | None,
 ) -> Condition:
     if problems := _problems(findings):
         return condition("Ready", False, problems[0].reason, joined_messages(problems))
@@ -174,9 +173,6 @@ def _ready(
         return condition("Ready", False, unfinished.reason, unfinished.message)
     if pending.restarts or pending.removals:
         return condition("Ready", False, reasons.ROLLING_OUT, pending.sentence)
-    if rollout is not None and rollout.group in pending.started:
-        # In check mode, the pod that would be evicted is still there.
-        return condition("Ready", False, reasons.ROLLING_OUT, str(rollout))
     if cluster.groups and all(group.stopped for group in cluster.groups):
         return condition("Ready", False, reasons.STOPPED, "The cluster is stopped (spec.stopped): it has no pods.")
     pods = sum(state.desired for state in states)
