@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult
@@ -106,10 +106,13 @@ def _has_own_event(failed: StepResult) -> bool:
     return failed.step.operation != "patch" and failed.reason is None
 
 
-def rollout_texts(change: StatusChange) -> Iterator[EventText]:
-    """Yield an event for the end of a group's rollout, for the start of one, and for a stalled one."""
+def rollout_texts(change: StatusChange, complete: Collection[str]) -> Iterator[EventText]:
+    """Yield an event for the end of a group's rollout, for the start of one, and for a stalled one.
+
+    `complete` are the groups whose pods are available. A rollout also ends when its group is stopped or removed.
+    """
     before, after = (each.get("rollout") or {} for each in (change.before, change.after))
-    if before and before.get("group") != after.get("group"):
+    if before.get("group") in complete and before.get("group") != after.get("group"):
         yield EventText("Normal", reasons.ROLLOUT_COMPLETED, f"Rollout of group {before.get('group')} is completed.")
     if after and before.get("group") != after.get("group"):
         pods = f"{after['pods']} pod{'' if after['pods'] == 1 else 's'}"

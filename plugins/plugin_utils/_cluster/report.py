@@ -13,6 +13,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_events import decommission_texts
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
@@ -126,7 +127,9 @@ def _events(done: Reconciled, completed: Completed[Plan], change: StatusChange) 
     yield from events.in_druid_texts(completed.plan.in_druid)
     if not is_terminating(done.resource):
         yield from events.new_warnings(change, completed.plan)
-        yield from events.rollout_texts(change)
+        states = group_states(done.cluster, done.observed, as_it_is=True)
+        complete = [state.key for state in states if state.is_complete and state.desired]
+        yield from events.rollout_texts(change, complete)
         yield from decommission_texts(change, done.observed)
     if change.has_new_problems:
         yield from events.problem_texts(done.results, completed.plan.findings)

@@ -19,6 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.events imp
     in_druid_texts,
     new_warnings,
     problem_texts,
+    rollout_texts,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import MAX_HIDDEN, digest_of_warning
@@ -236,3 +237,24 @@ def test_each_new_warning_is_one_event(
     found = new_warnings(StatusChange(before, after, warnings), plan)
     assert {text.message: text.reason for text in found} == expected
     assert {text.kind for text in found} <= {"Warning"}
+
+
+ENDS, STARTS = "Rollout of group a is completed.", "Rollout of group b (1 pod) has started."
+# By id: the group in the rollout before and after, complete groups, and the expected events.
+ROLLOUTS: dict[str, tuple[str, str, tuple[str, ...], list[str]]] = {
+    "nothing": ("", "", ("a", "b"), []),
+    "it goes on": ("a", "a", (), []),
+    "the next group": ("a", "b", ("a",), [ENDS, STARTS]),
+    "the last group": ("a", "", ("a", "b"), [ENDS]),
+    "stopped or removed": ("a", "", ("b",), []),
+    "stopped or removed, and the next group": ("a", "b", (), [STARTS]),
+    "it starts": ("", "b", ("a",), [STARTS]),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "complete", "expected"), ROLLOUTS.values(), ids=ROLLOUTS)
+def test_a_rollout_that_starts_and_one_that_is_completed(
+    before: str, after: str, complete: tuple[str, ...], expected: list[str]
+) -> None:
+    documents = ({"rollout": {"group": group, "pods": 1}} if group else {} for group in (before, after))
+    assert [each.message for each in rollout_texts(StatusChange(*documents), complete)] == expected
