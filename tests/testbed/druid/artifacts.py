@@ -21,8 +21,8 @@ from ..build import BuildError
 from ..cache import cache_directory, lock
 from ..processes import die_with_parent
 from ..progress import say, wait
-from .pom import EXTENSIONS, druid_pom, kafka_pom
-from .versions import KAFKA_BROKER, Version
+from .pom import EXTENSIONS, druid_pom, jmx_exporter_pom, kafka_pom
+from .versions import JMX_EXPORTER, KAFKA_BROKER, Version
 
 LAUNCHER = Path(__file__).parent / "launcher"
 # From this version on Druid's servers no longer share filters.
@@ -66,6 +66,13 @@ def build(version: Version) -> Artifacts:
         say(f"druid {version.release}: no {name}, because Maven finds none: what needs it is not there")
     launcher = _launcher(version, druid.jars, compiler)
     return Artifacts(f"{launcher}{os.pathsep}{druid.jars}", _kafka().jars, tuple(druid.missing))
+
+
+def jmx_exporter() -> Path:
+    """The jar of the agent that serves the metrics of a JVM to Prometheus."""
+    what, pom = f"{JMX_EXPORTER.name} {JMX_EXPORTER.version}", jmx_exporter_pom()
+    found = _kept(what.replace(" ", "-"), pom, _class_path, partial(_make_class_path, what, pom, ()))
+    return Path(found.jars)
 
 
 def java(program: str = "java") -> str:

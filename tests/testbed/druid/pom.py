@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.sax.saxutils import escape
 
-from .versions import KAFKA_BROKER, Artifact, Version
+from .versions import JMX_EXPORTER, KAFKA_BROKER, Artifact, Version
 
 DRUID = "org.apache.druid"
 EXTENSIONS = "org.apache.druid.extensions"
@@ -41,6 +41,11 @@ def kafka_pom() -> str:
     """The text of a pom.xml for a Kafka broker."""
     broker = Artifact("org.apache.kafka", "kafka_2.13", KAFKA_BROKER)
     return _pom([_dependency(broker), _dependency(Artifact("org.slf4j", "slf4j-simple", "1.7.36"))])
+
+
+def jmx_exporter_pom() -> str:
+    """The text of a pom.xml for the JMX exporter of Prometheus, which has no dependencies."""
+    return _pom([_dependency(JMX_EXPORTER)])
 
 
 def _pom(dependencies: Iterable[str], managed: str = "") -> str:

@@ -41,6 +41,8 @@ class Version:
         return int(self.release.partition(".")[0])
 
 
+# An agent of the JVM, which serves what its MBeans have.
+JMX_EXPORTER = Artifact("io.prometheus.jmx", "jmx_prometheus_javaagent", "1.0.1")
 KNOWN = {
     "33.0.0": Version("33.0.0", (KAFKA, "druid-datasketches")),
     # Before skipRestartIfUnmodified. One class of the replaced artifact is needed to start, any release of it will do.

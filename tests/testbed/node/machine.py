@@ -16,6 +16,8 @@ from pathlib import Path
 from .configuration import RUN
 from .requirements import NodeError, program
 
+# The name of its process.
+NAME = "node"
 # Its default: the path is short, since it has sockets.
 KUBELET = Path("/var/lib/kubelet")
 _READY = "ready"

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import secrets
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -19,13 +18,12 @@ from . import cgroups, configuration, leftovers, machine
 from .images import images
 from .machine import KUBELET, Machine
 from .network import Network
-from .requirements import NodeError, program, require
+from .requirements import program, require
+from .running import load, machine_of
 
-_MACHINE = "node"
 _FIRST_PROCESS = "node-first-process"
-NODE_PROCESSES = {_MACHINE, _FIRST_PROCESS, "containerd", "kubelet", "kube-proxy", "coredns", "volumes"}
+NODE_PROCESSES = {machine.NAME, _FIRST_PROCESS, "containerd", "kubelet", "kube-proxy", "coredns", "volumes"}
 _TESTS = Path(__file__).parents[2]
-_NAMESPACE = ("--namespace", "k8s.io")
 
 _Start = Callable[[str, Sequence[str]], None]
 
@@ -73,7 +71,7 @@ class Node:
         start_inside("containerd", program("containerd"), "--config", f"{here}/containerd.toml")
         socket = running.path(configuration.SOCKET)
         self._processes.wait_for("containerd", socket.exists)
-        self._import(running)
+        load(running, self._prepared.images)
         start_inside("kubelet", *self._kubelet())
         start_inside("kube-proxy", str(self._prepared.program), "kube-proxy", f"--config={here}/kube-proxy.json")
         start_inside("coredns", str(self._prepared.program), "coredns", "-conf", f"{here}/Corefile")
@@ -86,21 +84,13 @@ class Node:
         cgroups.make(self._group)
 
     def _boot(self, start: _Start) -> Machine:
-        start(_MACHINE, machine.command(self._directory))
+        start(machine.NAME, machine.command(self._directory))
         self._processes.wait_for("the node", lambda: machine.is_ready(self._directory))
-        (process,) = (each for each in self._processes.running() if each.name == _MACHINE)
-        running = Machine.of(process.pid)
+        running = machine_of(self._plane)
         # its end is that of all others in it
         self._processes.adopt(_FIRST_PROCESS, running.process)
         self._network.plug_in(running.process)
         return running
-
-    def _import(self, running: Machine) -> None:
-        words = [program("ctr"), "--address", str(configuration.SOCKET), *_NAMESPACE, "images", "import"]
-        command = running.inside([*words, str(self._prepared.images)])
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise NodeError(f"containerd does not import {self._prepared.images}: {done.stderr}")
 
     def _kubelet(self) -> list[str]:
         return [
