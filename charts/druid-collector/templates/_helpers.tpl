@@ -20,9 +20,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{ .Values.druid.namespace | default .Release.Namespace }}
 {{- end }}
 
-{{- /* Unique in the namespace of the cluster, where releases of several tenants have a Role. */}}
+{{- /* Unique in the namespace of the cluster, where releases of several tenants have a Role: neither part has a dot. */}}
 {{- define "druid-collector.roleName" -}}
-{{ printf "%s-%s-pods" .Release.Namespace .Release.Name }}
+{{ printf "%s.%s.pods" .Release.Namespace .Release.Name }}
 {{- end }}
 
 {{- define "druid-collector.isHealthChecked" -}}

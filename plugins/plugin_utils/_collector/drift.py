@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import UNPROCESSABLE, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import FIELD_MANAGER, Kind, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.custom_resource import mapping
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 # The server's message about a field that the kind does not have.
@@ -103,7 +104,7 @@ def _namespace(manifest: Manifest) -> str | None:
 
 def is_temporary(manifest: Manifest) -> bool:
     """Return whether Kubernetes deletes the object by itself: it has been there, and is not created again."""
-    return manifest["kind"] == "Job" and "ttlSecondsAfterFinished" in (manifest.get("spec") or {})
+    return manifest["kind"] == "Job" and "ttlSecondsAfterFinished" in mapping(manifest.get("spec"))
 
 
 def without_scaled(desired: Manifest, live: Manifest) -> Manifest:

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.account import user_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.documents import UnreadableRelease, documents
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_environment import private_environment
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import UnreadableRelease, documents
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.validate import is_safe_path
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import to_json

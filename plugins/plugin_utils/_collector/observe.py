@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.documents import UnreadableRelease
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observed import NamespaceState, Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
-    Release,
-    UnreadableRelease,
-    release_of,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, release_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import (
     KubernetesApi,

@@ -13,25 +13,26 @@ import base64
 import gzip
 import io
 import json
-import re
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._values.parse import InvalidYaml, load_yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.documents import (
+    MAX_BYTES,
+    UnreadableRelease,
+    documents,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
 DEPLOYED, FAILED = "deployed", "failed"
 PENDING = frozenset({"pending-install", "pending-upgrade", "pending-rollback", "uninstalling"})
-# Kubernetes stores at most about 1 MiB, which gzip may have compressed a thousandfold.
-MAX_BYTES = 8 * 2**20
-_SEPARATOR = re.compile(r"^---(?=\s|$).*$", re.MULTILINE)
-
-
-class UnreadableRelease(ValueError):
-    """A Secret does not have a release in the format of Helm 3."""
+# What the decoding of arbitrary data raises.
+_DAMAGED = (
+    *(AttributeError, LookupError, TypeError, ValueError, OverflowError, RecursionError),
+    *(OSError, EOFError, zlib.error),
+)
 
 
 @dataclass(frozen=True)
@@ -103,28 +104,6 @@ def _number(secret: Manifest) -> int:
     return int(number)
 
 
-def documents(text: str) -> tuple[Manifest, ...]:
-    """Return the objects in YAML documents; UnreadableRelease if a document is not an object."""
-    try:
-        # A line that begins with three hyphens always separates documents: text in a document is indented.
-        found = [each for part in _SEPARATOR.split(text) if (each := load_yaml(part))]
-    except InvalidYaml as error:
-        raise UnreadableRelease(f"a rendered template is not YAML: {error}") from None
-    flat = [item for each in found for item in _items(each)]
-    if not all(isinstance(each, dict) and each.get("kind") and each.get("apiVersion") for each in flat):
-        raise UnreadableRelease("a rendered template is not an object of Kubernetes")
-    return tuple(flat)
-
-
-def _items(document: Any) -> Iterable[Any]:
-    """Return the objects in a document. Helm opens every object with `items`, whatever its kind."""
-    if not isinstance(document, dict) or "items" not in document:
-        return [document]
-    if not isinstance(document["items"], list):
-        raise UnreadableRelease("a rendered template has items that are not a list")
-    return [item for each in document["items"] for item in _items(each)]
-
-
 def _revision(secret: Manifest) -> Revision:
     name = secret["metadata"]["name"]
     try:
@@ -144,7 +123,9 @@ def _revision(secret: Manifest) -> Revision:
             updated=str(information.get("last_deployed", "")),
             labels=_labels(secret),
         )
-    except (AttributeError, LookupError, TypeError, ValueError, OSError, EOFError, zlib.error) as error:
+    except UnreadableRelease as error:
+        raise UnreadableRelease(f"Secret {name} has a release that cannot be used: {error}") from None
+    except _DAMAGED as error:
         raise UnreadableRelease(f"Secret {name} is not a release of Helm 3 ({type(error).__name__})") from None
 
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Kind, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.custom_resource import mapping
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
@@ -45,7 +46,7 @@ def _title(manifest: Manifest) -> str:
 
 
 def _unknown(objects: Sequence[Manifest], kinds: Kinds) -> Iterator[Finding]:
-    defined = {((each.get("spec") or {}).get("names") or {}).get("kind") for each in objects if each["kind"] == _CRD}
+    defined = [mapping(mapping(each.get("spec")).get("names")).get("kind") for each in objects if each["kind"] == _CRD]
     unknown = {
         f"{each['kind']} ({each['apiVersion']})"
         for each in objects

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
@@ -14,6 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.custom_r
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.properties import properties
 
 PORT_PROPERTY = "druid.emitter.prometheus.port"
+_PORT = re.compile(r"[1-9][0-9]{0,4}")
 
 
 def values(collector: Collector, config: str | None, druid: Manifest | None) -> dict[str, Any]:
@@ -39,4 +41,5 @@ def _port(druid: Manifest) -> dict[str, int]:
     """Return the port of the Prometheus emitter, if the properties of all groups specify it."""
     specified = mapping(druid.get("spec")).get("common.runtime.properties")
     port = properties(specified).get(PORT_PROPERTY, "") if isinstance(specified, str) else ""
-    return {"metricsPort": int(port)} if port.isascii() and port.isdecimal() else {}
+    # Another number is for Druid to refuse.
+    return {"metricsPort": int(port)} if _PORT.fullmatch(port) else {}

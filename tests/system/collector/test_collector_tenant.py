@@ -33,7 +33,7 @@ def test_other_namespace(collectors: Collectors, live: NamespaceClient) -> None:
     collectors.run(**allowed)
     assert tenant.find("Deployment", "telemetry") is not None
     assert "druid_cr=wiki" in config(tenant)
-    assert live.names("Role") == {f"{tenant.namespace}-telemetry-pods"}
+    assert live.names("Role") == {f"{tenant.namespace}.telemetry.pods"}
 
     # what keeps the namespace: nothing can be created in it
     holder = {"kind": "ConfigMap", "metadata": {"name": "holder", "finalizers": ["example.com/holder"]}}

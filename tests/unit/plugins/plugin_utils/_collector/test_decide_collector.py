@@ -19,15 +19,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.config_t
     decoded,
     text_of,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.documents import (
+    MAX_BYTES,
+    UnreadableRelease,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_connection import helm_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
-    MAX_BYTES,
-    Release,
-    UnreadableRelease,
-    documents,
-    release_of,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, release_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope import scope_problems
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Chart, Target
@@ -267,6 +265,9 @@ def test_values() -> None:
         "config": "text",
         "druid": {"metricsPort": 9999, "name": "wiki", "namespace": "ns"},
     }
+    for port in ("-1", "9" * 5000, "x", "٣"):
+        other = {"spec": {"common.runtime.properties": f"druid.emitter.prometheus.port={port}\n"}}
+        assert "metricsPort" not in values(specified, None, other)["druid"]
     own = collector(cluster="wiki", values={"druid": {"metricsPort": 1}})
     assert values(own, None, druid)["druid"]["metricsPort"] == 1
     chart = {"repository": REPOSITORY, "name": "c", "version": "1.0.0"}
@@ -292,25 +293,16 @@ def test_scope() -> None:
     assert found(manifest("Unknown")) == [reasons.REFERENCE_NOT_FOUND]
 
 
-def test_documents() -> None:
-    text = (
-        "---\n# Source: a\nkind: A\napiVersion: v1\ndata:\n  x: |\n    ---\n    y\n---\n\n--- \nkind: B\napiVersion: v1"
-    )
-    assert [each["kind"] for each in documents(text)] == ["A", "B"]
-    # Helm opens whatever has items
-    inner = "{kind: ConfigMap, apiVersion: v1, items: [{kind: A, apiVersion: v1}]}"
-    for kind in ("List", "ConfigMap", "Anything"):
-        listed = f"kind: {kind}\napiVersion: v1\nitems: [{inner}, {{kind: B, apiVersion: v1}}]"
-        assert [each["kind"] for each in documents(listed)] == ["A", "B"]
-    empty = "kind: ConfigMap\napiVersion: v1\nitems:"
-    for wrong in ("just text", "a: [", "kind: A", empty, f"{empty} {{a: b}}", f"{empty} [{{a: b}}]"):
-        with pytest.raises(UnreadableRelease):
-            documents(wrong)
-
-
 def test_objects_of_hooks() -> None:
     hook = {"name": "h", "manifest": "kind: Job\napiVersion: batch/v1\nmetadata: {name: h, namespace: other}"}
     assert [each["metadata"]["namespace"] for each in release(secret(hooks=[hook])).latest.hooks] == ["other"]
+
+
+def deep() -> list[Any]:
+    found: list[Any] = []
+    for _level in range(500):
+        found = [found]
+    return found
 
 
 def test_unreadable_release() -> None:
@@ -319,6 +311,11 @@ def test_unreadable_release() -> None:
         release_of([wrong])
     with pytest.raises(UnreadableRelease, match="is not a release of Helm 3"):
         release_of([secret(manifest="a" * MAX_BYTES)])
+    for damaged in ({"version": 1e999}, {"info": "x"}, {"hooks": [1]}, {"config": deep(), "version": []}):
+        with pytest.raises(UnreadableRelease, match="is not a release of Helm 3"):
+            release_of([secret(**damaged)])
+    with pytest.raises(UnreadableRelease, match=r"telemetry.v1 has a release that cannot be used: .* is not an object"):
+        release_of([secret(manifest="kind: Secret\napiVersion: v1\nmetadata: {name: [a]}")])
     with pytest.raises(UnreadableRelease, match="no label"):
         release_of([secret(labels={"version": "x"})])
     # neither the latest nor the deployed one
