@@ -49,13 +49,16 @@ def _is_limited(document: Any) -> bool:
     waiting, size = [document], 0
     while waiting and size <= MAX_BYTES:
         one = waiting.pop()
-        if isinstance(one, dict):
-            inside = [*one, *one.values()]
-        else:
-            inside = one if isinstance(one, list) else []
+        inside = _inside(one)
         size += len(inside) + (len(one) if isinstance(one, str) else 0)
         waiting += inside
     return size <= MAX_BYTES
+
+
+def _inside(one: Any) -> list[Any]:
+    if isinstance(one, dict):
+        return [*one, *one.values()]
+    return one if isinstance(one, list) else []
 
 
 def _items(document: Any) -> Iterable[Any]:

@@ -14,6 +14,8 @@ from ansible_collections.druidops.druid.tests.system.support.namespace_client im
     without_status,
 )
 
+# Of a period in which nothing has changed.
+MOST_REQUESTS = 16
 CHECKSUM = "checksum/config"
 # What would be evaluated if any part took it for a template.
 TEXT = "receivers: {}\n# {{ lookup('pipe', 'false') }} ${HOME} $(id) '\"\n"
@@ -35,6 +37,8 @@ def test_life_cycle(each_collectors: Collectors, live: NamespaceClient) -> None:
     assert not collectors.run().changed
     assert [each for each in without_status(live.writes(mark)) if "(dry run)" not in each] == []
     assert collectors.revision() == 1
+    # two for each object of the release, and not Helm
+    assert len(live.requests(mark)) <= MOST_REQUESTS
 
     live.merge("Collector", "telemetry", {"spec": {"collector": {"config": "receivers: {otlp: {}}"}}})
     assert "update Secret telemetry-config" in collectors.run().output

@@ -7,12 +7,14 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from ansible_collections.druidops.druid.tests.testbed.node.images import archive, druid
+import pytest
+from ansible_collections.druidops.druid.tests.testbed.node.images import archive, collector, druid
 from ansible_collections.druidops.druid.tests.testbed.node.images.archive import Image
 from ansible_collections.druidops.druid.tests.testbed.node.images.packages import Package, closure
 
@@ -77,3 +79,21 @@ def test_extensions_have_directories_of_their_own(tmp_path: Path) -> None:
     assert "opt/druid/lib/druid-server-33.0.0.jar" in modes
     assert "opt/druid/extensions/druid-datasketches/druid-datasketches-33.0.0.jar" in modes
     assert modes["druid.sh"] == 0o755
+
+
+def test_the_image_of_the_collector_is_its_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built = tmp_path / "collector-0123"
+    built.write_text("program")
+    built.chmod(0o755)
+    monkeypatch.setattr(collector, "program", lambda: built)
+    monkeypatch.setattr(collector, "cache_directory", lambda: tmp_path)
+    first = collector.image("collector:1")
+    assert collector.image("collector:1") == first != collector.image("collector:2")
+    with tarfile.open(first) as written:
+        contents = {name: content.read() for name in written.getnames() if (content := written.extractfile(name))}
+    [manifest] = json.loads(contents["manifest.json"])
+    configuration = json.loads(contents[manifest["Config"]])["config"]
+    assert (manifest["RepoTags"], configuration["User"]) == (["collector:1"], "10001")
+    with tarfile.open(fileobj=io.BytesIO(contents[manifest["Layers"][0]])) as layer_of_it:
+        [entry] = layer_of_it.getmembers()
+    assert (f"/{entry.name}", entry.mode) == (configuration["Entrypoint"][0], 0o755)
