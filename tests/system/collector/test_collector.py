@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import base64
+
 from ansible_collections.druidops.druid.tests.system.collector.conftest import Collectors, resource
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
@@ -18,7 +20,11 @@ from ansible_collections.druidops.druid.tests.system.support.namespace_client im
 MOST_REQUESTS = 16
 CHECKSUM = "checksum/config"
 # What would be evaluated if any part took it for a template.
-TEXT = "receivers: {}\n# {{ lookup('pipe', 'false') }} ${HOME} $(id) '\"\n"
+TEXT = """\
+receivers: &none {}
+exporters: *none
+# {{ lookup('pipe', 'false') }} {{ .Release.Name }} {%- raw %} ${HOME} ${env:HOME} $$1 $(id) '" \\ é
+"""
 
 
 def test_life_cycle(each_collectors: Collectors, live: NamespaceClient) -> None:
@@ -32,6 +38,7 @@ def test_life_cycle(each_collectors: Collectors, live: NamespaceClient) -> None:
     assert "install release telemetry" in collectors.run().output
     assert condition(live.get("Collector", "telemetry"), "Ready")["reason"] == "ReleaseDeployed"
     assert collectors.helm("get", "values", "telemetry", "--output", "json").strip().startswith('{"config":')
+    assert base64.b64decode(live.get("Secret", "telemetry-config")["data"]["config.yaml"]).decode() == TEXT
     before = collectors.pod_template()
     mark = live.mark()
     assert not collectors.run().changed

@@ -80,6 +80,7 @@ def found_reasons(*findings: Finding) -> list[str]:
 
 # What kubernetes.core would split, expand or take for an option.
 HOSTILE = ["a b", "-x", "~", "$HOME", "a;b", "a'b", 'a"b', "a\nb", "{{ a }}", "../a", "a/../b", "${IFS}", "a\\b", ""]
+HOSTILE += ["--post-renderer=/bin/sh", "file:///etc", "a%2f..", "a\n", "a\x00"]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
