@@ -79,8 +79,9 @@ def pods(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) 
     running.load(running.machine_of(control_plane.ca_file.parent), collector.image(name))
     with new_namespace(control_plane) as namespace:
         live = NamespaceClient(control_plane, namespace)
-        cluster = observed_druid.resource(tmp_path_factory.mktemp("exporter"), "telemetry")
-        ansible, created = druid_in_pods.created(live, tmp_path_factory.mktemp("playbooks"), cluster)
+        # Not as a variable: Ansible would take parts of Log4j's pattern for a template.
+        live.create(observed_druid.resource(tmp_path_factory.mktemp("exporter"), "telemetry"))
+        ansible, created = druid_in_pods.created(live, tmp_path_factory.mktemp("playbooks"))
         assert "5/5 pods ready" in created.output
         collectors = Collectors(ansible, live)
         live.create({"kind": "Secret", "metadata": {"name": "ports"}, "stringData": {"GRPC_PORT": "4317"}})

@@ -17,12 +17,19 @@ from testbed.api import Api
 from testbed.druid.kafka import Kafka
 
 
-def created(live: NamespaceClient, directory: Path, cluster: dict[str, Any]) -> tuple[Ansible, Run]:
-    """Create what the cluster needs, and the cluster by the playbook; return when its pods are ready."""
+def created(live: NamespaceClient, directory: Path, cluster: dict[str, Any] | None = None) -> tuple[Ansible, Run]:
+    """Create what the cluster needs, and the cluster by the playbook, without one that of the resource that exists.
+
+    Return when its pods are ready.
+    """
     for manifest in real_cluster.services():
         live.create(manifest)
     ansible = Ansible(CORES["2.19"], live.plane, live.namespace, directory)
-    return ansible, ansible.cluster(resource=cluster, wait=True, wait_sleep=1, wait_timeout=900)
+    return ansible, ansible.cluster(**_of(cluster), wait=True, wait_sleep=1, wait_timeout=900)
+
+
+def _of(cluster: dict[str, Any] | None) -> dict[str, Any]:
+    return {"resource": cluster} if cluster else {"name": real_cluster.NAME}
 
 
 @dataclass(frozen=True)
