@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Charts with hooks, CRDs, or too much; releases that are renamed, damaged, or in the way of other objects."""
+"""Charts with hooks, CRDs, or too much; releases that are renamed, damaged, or whose names other objects have."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""YAML of a chart, or of a Secret that anybody may have written."""
+"""YAML of a chart, or of a Secret that other clients may have written."""
 
 from __future__ import annotations
 
