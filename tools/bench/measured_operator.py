@@ -91,6 +91,12 @@ class Measured:
         self.settle(names)
         return {"wall": took, "cpu": spent, "requests": len(self._requests(mark))}
 
+    def warm_up(self, name: str) -> None:
+        """Create a cluster and delete it again: in production, the first run of an operator was long ago."""
+        self.create([name])
+        self.plane.request("DELETE", f"{_DRUIDS}/{name}", user=_USER)
+        eventually(lambda: not self._left(), _LONGEST_SECONDS)
+
     def settle(self, names: Sequence[str]) -> None:
         """Wait until the last reconcile of each has found nothing to do, and none is in progress."""
         eventually(lambda: self._is_settled(names), _LONGEST_SECONDS, otherwise=lambda: self.program.log[-3000:])

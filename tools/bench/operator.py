@@ -83,6 +83,7 @@ def _at_work(plane: ControlPlane, image: Path, scratch: Path, rounds: int, *, is
     names = [f"c{number:02}" for number in range(DELETED)]
     few = names[:CLUSTERS]
     with started(plane, image, scratch / "work", is_warm=is_warm) as operator:
+        operator.warm_up("first")
         created = operator.create(few)
         _note("created", created)
         restored = operator.restored(few)

@@ -73,7 +73,7 @@ def observe_failure(
     return [*with_transition_times(failed, before, generation, now), *others]
 
 
-MIN_BACKOFF_SECONDS = 5
+MIN_BACKOFF_SECONDS = 2
 MAX_BACKOFF_SECONDS = 300
 # The backoff when the conditions could not be read, so that the age is unknown.
 UNKNOWN_AGE_SECONDS = 30

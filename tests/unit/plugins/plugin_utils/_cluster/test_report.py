@@ -96,8 +96,8 @@ def test_check_mode_predicts_the_objects(step: Step, after: dict[str, Any]) -> N
 # (generation in the status, executed steps, response to the write of the status, seconds until the next reconcile)
 REQUEUED = [
     (1, 0, OK, 300),
-    (1, 1, OK, 5),
-    (0, 0, OK, 5),
+    (1, 1, OK, 2),
+    (0, 0, OK, 2),
     # the Go operator's CRD has no observedGeneration: then no generation is considered new
     (None, 0, OK, 300),
     (0, 0, Response(403, {"message": "no"}), 300),

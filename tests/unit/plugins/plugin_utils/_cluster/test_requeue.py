@@ -28,7 +28,7 @@ def document(ready: str, paused: str, since: str, **more: Any) -> dict[str, Any]
 
 
 # (seconds since the cluster is not ready, seconds until the next reconcile)
-AGES = [(-60, 5), (0, 5), (49, 5), (50, 5), (60, 6), (600, 60), (2999, 299), (3000, 300), (10**6, 300)]
+AGES = [(-60, 2), (0, 2), (29, 2), (30, 3), (60, 6), (600, 60), (2999, 299), (3000, 300), (10**6, 300)]
 
 
 @pytest.mark.parametrize(("age", "seconds"), AGES)
@@ -43,7 +43,7 @@ def test_no_requeue_if_ready_or_paused(ready: str, paused: str) -> None:
 
 
 # A requeue prevents ansible-operator from removing the finalizer before the PVCs are deleted.
-REASONS = [("Stopped", None), ("ChangesPending", None), ("PodsNotReady", 5), ("Deleting", 5)]
+REASONS = [("Stopped", None), ("ChangesPending", None), ("PodsNotReady", 2), ("Deleting", 2)]
 
 
 @pytest.mark.parametrize(("reason", "seconds"), REASONS)
@@ -53,7 +53,7 @@ def test_no_requeue_for_a_state_that_the_user_requested(reason: str, seconds: in
 
 
 @pytest.mark.parametrize(
-    ("since", "seconds"), [("2026-01-02T02:54:05.123Z", 59), ("2026-01-02T02:54:05", 60), ("yesterday", 5), ("", 5)]
+    ("since", "seconds"), [("2026-01-02T02:54:05.123Z", 59), ("2026-01-02T02:54:05", 60), ("yesterday", 2), ("", 2)]
 )
 def test_transition_times_of_other_clients(since: str, seconds: int) -> None:
     assert requeue_after(document("False", "False", since), NOW) == seconds
@@ -63,7 +63,7 @@ def test_transition_times_of_other_clients(since: str, seconds: int) -> None:
 @pytest.mark.parametrize("ready", ["True", "False"])
 def test_requeue_soon_after_a_change(ready: str, age: int) -> None:
     since = timestamp(NOW - timedelta(seconds=age))
-    assert requeue_after(document(ready, "False", since), NOW, has_changed=True) == 5
+    assert requeue_after(document(ready, "False", since), NOW, has_changed=True) == 2
 
 
 # (ready, paused, seconds until each deletion, seconds until the next reconcile)
@@ -73,7 +73,7 @@ ORPHANS: list[tuple[str, str, list[int], int | None]] = [
     ("True", "False", [3600], 60),
     ("True", "False", [-5], None),
     ("True", "False", [-5, 40], 41),
-    ("False", "False", [40], 5),
+    ("False", "False", [40], 2),
     ("True", "True", [40], None),
 ]
 
@@ -88,7 +88,7 @@ def test_requeue_for_the_deletion_of_orphaned_pvcs(
 
 
 def test_a_deletion_continues_soon() -> None:
-    for age, seconds in ((1, 5), (300, 30), (86400, 60)):
+    for age, seconds in ((1, 2), (300, 30), (86400, 60)):
         deleting = document("False", "False", timestamp(NOW - timedelta(seconds=age)))
         deleting["conditions"][0]["reason"] = "Deleting"
         assert (requeue_after(deleting, NOW, has_changed=True), requeue_after(deleting, NOW)) == (1, seconds)

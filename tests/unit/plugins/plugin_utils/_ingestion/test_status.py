@@ -193,9 +193,9 @@ def test_suspended_condition_is_kept_while_druid_is_not_contacted() -> None:
     [
         (supervisor(healthy=True, detailedState="RUNNING"), (), None),
         (supervisor(SUSPENDED), (), None),
-        (supervisor(healthy=True, detailedState="PENDING"), (), 5),
-        (supervisor(healthy=False), (), 5),
-        (None, (REJECTED,), 5),
+        (supervisor(healthy=True, detailedState="PENDING"), (), 2),
+        (supervisor(healthy=False), (), 2),
+        (None, (REJECTED,), 2),
         (supervisor(healthy=True, detailedState="RUNNING"), (PENDING,), None),
     ],
 )

@@ -98,7 +98,7 @@ def test_unchanged_resource_causes_no_write(task: Task) -> None:
 
 
 def test_change_is_requeued_soon(task: Task) -> None:
-    assert task.result(task.run(resource=note()))["requeue_after"] == 5
+    assert task.result(task.run(resource=note()))["requeue_after"] == 2
 
 
 def test_check_mode_plans_and_writes_nothing(task: Task) -> None:
