@@ -13,8 +13,11 @@ from ansible_collections.druidops.druid.tests.system.support import image, small
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.image import ImageOperator
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
+from testbed.operator.resident import DIRECTORY
 
 NAME = "c"
+# Ordinary runs are always the playbook's.
+WARM = {DIRECTORY: "/tmp/warm-runner"}
 BROKERS = f"druid-{NAME}-brokers"
 ONLY_READ = "its playbook was not run"
 WITHOUT_PLAYBOOK = "the playbook was not run"
@@ -33,7 +36,7 @@ def is_idle(operator: ImageOperator) -> bool:
 
 
 def test_unchanged_cluster_is_only_read_again(image_layout: Path, live: NamespaceClient, tmp_path: Path) -> None:
-    with image.started(image_layout, live, tmp_path, RECONCILE_WAIT="2s") as operator:
+    with image.started(image_layout, live, tmp_path, RECONCILE_WAIT="2s", **WARM) as operator:
         live.create(small_cluster.resource(NAME, small_cluster.spec(replicas=1)))
         operator.wait_until_ready(NAME)
         eventually(lambda: is_idle(operator))
@@ -59,7 +62,7 @@ def test_unchanged_cluster_is_only_read_again(image_layout: Path, live: Namespac
 
 
 def test_each_reconcile_is_a_full_one_on_request(image_layout: Path, live: NamespaceClient, tmp_path: Path) -> None:
-    settings = {"RECONCILE_WAIT": "1s", "DRUIDOPS_FULL_RECONCILE_PERIOD": "0"}
+    settings = {**WARM, "RECONCILE_WAIT": "1s", "DRUIDOPS_FULL_RECONCILE_PERIOD": "0"}
     with image.started(image_layout, live, tmp_path, **settings) as operator:
         live.create(small_cluster.resource(NAME))
         operator.wait_until_settled(NAME)
@@ -77,7 +80,7 @@ def test_changed_cluster_is_reconciled_without_the_playbook(
     image_layout: Path, live: NamespaceClient, tmp_path: Path
 ) -> None:
     # the period is long: only requests to repeat a run, and changes, start one
-    with image.started(image_layout, live, tmp_path, RECONCILE_WAIT="1h") as operator:
+    with image.started(image_layout, live, tmp_path, RECONCILE_WAIT="1h", **WARM) as operator:
         live.create(small_cluster.resource(NAME, small_cluster.spec(replicas=1)))
         operator.wait_until_ready(NAME)
         operator.wait_until_settled(NAME)
