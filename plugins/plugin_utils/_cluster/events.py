@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.claim_sizes import capacity
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.druid_health import ONLY_BLOCKS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
@@ -109,9 +110,10 @@ def _has_own_event(failed: StepResult) -> bool:
 def rollout_texts(change: StatusChange, complete: Collection[str]) -> Iterator[EventText]:
     """Yield an event for the end of a group's rollout, for the start of one, and for a stalled one.
 
-    `complete` are the groups whose pods are available. A rollout also ends when its group is stopped or removed.
+    `complete` are the groups whose pods are available. A rollout also ends when its group is stopped or removed. A
+    group for which others only wait has none.
     """
-    before, after = (each.get("rollout") or {} for each in (change.before, change.after))
+    before, after = (_started_rollout(each) for each in (change.before, change.after))
     if before.get("group") in complete and before.get("group") != after.get("group"):
         yield EventText("Normal", reasons.ROLLOUT_COMPLETED, f"Rollout of group {before.get('group')} is completed.")
     if after and before.get("group") != after.get("group"):
@@ -120,6 +122,11 @@ def rollout_texts(change: StatusChange, complete: Collection[str]) -> Iterator[E
     stall = degraded(change.after)
     if stall and stall[0] == reasons.ROLLOUT_STALLED and (degraded(change.before) or ("",))[0] != stall[0]:
         yield EventText("Warning", *stall)
+
+
+def _started_rollout(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = document.get("rollout") or {}
+    return {} if found.get(ONLY_BLOCKS) else found
 
 
 def warning_texts(warnings: Iterable[str]) -> tuple[EventText, ...]:

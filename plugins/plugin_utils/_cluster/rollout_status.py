@@ -4,25 +4,35 @@
 
 """The rollout in progress, as the status of a resource reports it: which group, how far, since when, and what follows.
 
-The time of the last progress is only known from the previous status. Without one, it is the current time.
+The time of the last progress is only known from the previous status. Without one, it is the current time. Progress is
+one pod less of an old revision, or one more of the current revision that is ready, than ever since the pod template
+was changed: an autoscaler changes the numbers of pods, and the generation of a workload, at any time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.druid_health import DRUID_BEFORE
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.druid_health import (
+    DRUID_BEFORE,
+    ONLY_BLOCKS,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import outdated_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import GroupState
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import replicas
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
+    ordinal_of,
+    ordinals,
+    replicas,
+    template_names,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since, timestamp
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest, join_limited
 
 STALLED_SECONDS = 900
 
@@ -64,18 +74,22 @@ NOTHING_PENDING = Pending()
 class Rollout:
     """The group whose pods are being replaced, and those that follow.
 
-    `updated`: pods of the current revision; `ready`: the highest number of ready pods since its start; `generation`:
-    that of its workload. `started_at`, `progressed_at`: when it was first observed, and when a number last changed.
-    `waiting_for`: what the next group waits for in Druid, and `druid_before` the state of Druid before the first one.
+    `updated`: pods of the current revision. `outdated`, `ready`: the lowest number of pods of old revisions, and the
+    highest number of ready ones of the current revision, with the same `revision` of its workload. `started_at`,
+    `progressed_at`: when it was first observed, and when one of these last changed. `only_blocks`: none of its pods is
+    being replaced, but they are not available, and others wait for them. `waiting_for`: what the next group waits for
+    in Druid, and `druid_before` the state of Druid before the first one.
     """
 
     group: str
     updated: int
+    outdated: int
     ready: int
     pods: int
-    generation: int
+    revision: str
     started_at: str
     progressed_at: str
+    only_blocks: bool = False
     pending: tuple[str, ...] = ()
     waiting_for: str = ""
     druid_before: Mapping[str, int] | None = None
@@ -92,11 +106,13 @@ class Rollout:
             "group": self.group,
             "progress": self.progress,
             "updated": self.updated,
+            "outdated": self.outdated,
             "ready": self.ready,
             "pods": self.pods,
-            "generation": self.generation,
+            "revision": self.revision,
             "startedAt": self.started_at,
             "progressedAt": self.progressed_at,
+            **({ONLY_BLOCKS: True} if self.only_blocks else {}),
             **({"pending": list(self.pending)} if self.pending else {}),
             **({"waitingFor": self.waiting_for} if self.waiting_for else {}),
             **({DRUID_BEFORE: dict(self.druid_before)} if self.druid_before is not None else {}),
@@ -126,9 +142,14 @@ def current_rollout(
     if found is None:
         return None
     group, workload = found
-    rollout = _since(_rollout(group, workload, observed, tuple(pending.restarts), timestamp(now)), before)
+    state = next(each for each in states if each.key == group.key)
     known = pending.druid_before if pending.druid_before is not None else before.get(DRUID_BEFORE)
-    return replace(rollout, waiting_for=pending.awaited, druid_before=known)
+    rollout = replace(
+        _rollout(group, workload, observed, pending, timestamp(now)),
+        only_blocks=not (_has_started(group, before) or _starts(group, state, observed, pending)),
+        druid_before=known,
+    )
+    return _since(rollout, before)
 
 
 def _waiting(
@@ -165,50 +186,93 @@ def _is_evicting(group: Group, observed: Observed, pending: Pending) -> bool:
     return group.key in pending.started or bool(outdated_pods(group, observed))
 
 
-def _rollout(group: Group, workload: Manifest, observed: Observed, pending: tuple[str, ...], now: str) -> Rollout:
-    status = workload.get("status") or {}
+def _starts(group: Group, state: GroupState, observed: Observed, pending: Pending) -> bool:
+    """True if there are pods to be replaced, which is not known before the controller has observed another change."""
+    return (state.is_observed and not state.is_updated) or _is_evicting(group, observed, pending)
+
+
+def _has_started(group: Group, before: Mapping[str, Any]) -> bool:
+    return before.get("group") == group.key and not before.get(ONLY_BLOCKS)
+
+
+def _rollout(group: Group, workload: Manifest, observed: Observed, pending: Pending, now: str) -> Rollout:
+    status, evictable = workload.get("status") or {}, len(outdated_pods(group, observed))
     is_observed = status.get("observedGeneration", 0) >= workload["metadata"]["generation"]
-    outdated = len(outdated_pods(group, observed))
+    updated = status.get("updatedReplicas", 0) if is_observed else 0
+    # If an old pod is not ready, this is less than the number of ready pods of the current revision.
+    outdated = max(status.get("replicas", 0) - updated, evictable)
     return Rollout(
         group.key,
-        min(status.get("updatedReplicas", 0), max(0, replicas(workload) - outdated)) if is_observed else 0,
-        status.get("readyReplicas", 0),
+        min(updated, max(0, replicas(workload) - evictable)),
+        outdated,
+        max(0, status.get("readyReplicas", 0) - outdated),
         replicas(workload),
-        workload["metadata"]["generation"],
+        revision_of(workload),
         started_at=now,
         progressed_at=now,
-        pending=tuple(key for key in pending if key != group.key),
+        pending=tuple(key for key in pending.restarts if key != group.key),
+        waiting_for=pending.awaited,
     )
+
+
+def revision_of(workload: Manifest) -> str:
+    """Return what identifies the pods that a workload specifies, and which of them its controller may replace."""
+    spec = workload["spec"]
+    fields = [spec.get(name) for name in ("template", "serviceName", "strategy", "updateStrategy")]
+    return digest([*fields, template_names(workload)])[:16]
 
 
 def _since(rollout: Rollout, before: Mapping[str, Any]) -> Rollout:
     """Return the rollout with the times of the previous status, as far as they are about the same one."""
-    if before.get("group") != rollout.group:
+    if before.get("group") != rollout.group or bool(before.get(ONLY_BLOCKS)) != rollout.only_blocks:
         return rollout
     started = str(before.get("startedAt") or rollout.started_at)
-    if before.get("generation") != rollout.generation:
+    # While the next group waits for Druid, there is nothing left to progress.
+    if before.get("revision") != rollout.revision or (before.get("waitingFor") and not rollout.waiting_for):
         return replace(rollout, started_at=started)
-    ready = max(rollout.ready, before.get("ready") or 0)
-    is_same = (ready, rollout.updated) == (before.get("ready"), before.get("updated"))
+    outdated = min(rollout.outdated, before.get("outdated", rollout.outdated))
+    ready = max(rollout.ready, before.get("ready", 0))
+    is_same = (outdated, ready) == (before.get("outdated"), before.get("ready"))
     progressed = str(before.get("progressedAt") or rollout.progressed_at) if is_same else rollout.progressed_at
-    return replace(rollout, ready=ready, started_at=started, progressed_at=progressed)
+    return replace(rollout, outdated=outdated, ready=ready, started_at=started, progressed_at=progressed)
 
 
-def stalled(cluster: Cluster, rollout: Rollout | None, states: Sequence[GroupState], now: datetime) -> str | None:
+def stalled(
+    cluster: Cluster, observed: Observed, rollout: Rollout | None, states: Sequence[GroupState], now: datetime
+) -> str | None:
     """Return the message about a rollout that has made no progress for longer than its limit; None if it has."""
     if rollout is None or rollout.waiting_for:
         return None
     group = next(each for each in cluster.groups if each.key == rollout.group)
     limit = int(group.first_present("progressDeadlineSeconds") or STALLED_SECONDS)
-    if seconds_since(rollout.progressed_at, now) < limit:
+    # Until then, a ready pod is not available, which is no lack of progress.
+    limit += int(group.first_present("minReadySeconds") or 0)
+    if _idle_seconds(rollout, observed.pods_of(group), now) < limit:
         return None
     state = next(each for each in states if each.key == rollout.group)
-    cause = state.cause or state.unready
+    cause = state.cause or state.unready or _missing(group, observed)
     return (
         f"The rollout of group {rollout.group} is stalled: {rollout.updated} of {rollout.pods} pods are updated, "
         f"without progress since {rollout.progressed_at}{f' ({cause})' if cause else ''}. "
         f"{_consequence(state)}"
     )
+
+
+def _idle_seconds(rollout: Rollout, pods: Iterable[Manifest], now: datetime) -> float:
+    """Return the time without progress. It begins at the end of the grace period of a pod that is terminating."""
+    ends = (pod["metadata"]["deletionTimestamp"] for pod in pods if is_terminating(pod))
+    return min(seconds_since(time, now) for time in (rollout.progressed_at, *ends))
+
+
+def _missing(group: Group, observed: Observed) -> str:
+    """Return the first pod that a StatefulSet does not have. Why the API server rejects it is only in its events."""
+    workload = observed.workload(group)
+    if workload is None or workload["kind"] != "StatefulSet":
+        return ""
+    name = workload["metadata"]["name"]
+    existing = {ordinal_of(pod, name) for pod in observed.pods_of(group)}
+    found = next((number for number in ordinals(workload) if number not in existing), None)
+    return "" if found is None else f"pod {name}-{found} does not exist: see the events of StatefulSet {name}"
 
 
 def _consequence(state: GroupState) -> str:

@@ -56,10 +56,14 @@ def _outdated_pods(stateful_set: Manifest) -> int:
     return int(status.get("replicas") or 0) - int((status.get("updatedReplicas") if is_observed else 0) or 0)
 
 
+def ordinals(stateful_set: Manifest) -> range:
+    """Return the ordinals of all pods."""
+    return range(first_ordinal(stateful_set), first_ordinal(stateful_set) + replicas(stateful_set))
+
+
 def updated_ordinals(stateful_set: Manifest) -> range:
     """Return the ordinals of the pods that a rolling update replaces."""
-    first = first_ordinal(stateful_set)
-    return range(first + partition(stateful_set), first + replicas(stateful_set))
+    return ordinals(stateful_set)[partition(stateful_set) :]
 
 
 def ordinal_of(pod: Manifest, name: str) -> int | None:

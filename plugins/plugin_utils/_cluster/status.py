@@ -92,7 +92,7 @@ def status(
     changing = [key for key in changing if key not in held]
     rollout = current_rollout(cluster, observed, as_they_are, pending, previous, now)
     # A drain has its own limits.
-    stall = None if drain else stalled(cluster, rollout, as_they_are, now)
+    stall = None if drain else stalled(cluster, observed, rollout, as_they_are, now)
     conditions = with_transition_times(
         [
             _ready(cluster, states, findings, pending),

@@ -33,6 +33,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pause_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
+# In the status of the rollout: its group is not being restarted, but others wait for its pods.
+ONLY_BLOCKS = "onlyBlocks"
 # In the status of the rollout: the numbers at its start.
 DRUID_BEFORE = "druidBefore"
 UNAVAILABLE, MISSING, NOT_RUNNING = "unavailableSegments", "missingReplicas", "supervisorsNotRunning"
@@ -72,10 +74,11 @@ def druid_gate(inputs: Inputs, groups: Collection[str], *, is_last: bool = False
     `is_last`: no other group follows. If none has been restarted before either, there is nothing to wait for.
     """
     limit, asked = deadline_seconds(inputs.cluster), _questions(inputs.cluster)
-    previous = (inputs.resource.get("status") or {}).get("rollout") or {}
+    previous = _previous(inputs)
     is_paused = pause_finding(inputs.cluster.annotations, inputs.cluster.spec) is not None
     # The group that was restarted last may need a fix for Druid to recover.
-    is_free = previous.get("group") in groups or (is_last and not previous)
+    is_repaired = previous.get("group") in groups and not previous.get(ONLY_BLOCKS)
+    is_free = is_repaired or (is_last and not previous)
     if is_paused or is_free or not (limit and asked):
         return OPEN
     need = inputs.missing_answers(*asked)
@@ -89,6 +92,12 @@ def druid_gate(inputs: Inputs, groups: Collection[str], *, is_last: bool = False
     if awaited and not _is_over(inputs, limit):
         return DruidGate(awaited, warnings)
     return DruidGate(warnings=(*warnings, *([_timed_out(awaited, limit)] if awaited else ())))
+
+
+def _previous(inputs: Inputs) -> Mapping[str, Any]:
+    """Return the rollout in the status, unless none of its groups has been restarted yet."""
+    found: Mapping[str, Any] = (inputs.resource.get("status") or {}).get("rollout") or {}
+    return {} if found.get(ONLY_BLOCKS) and DRUID_BEFORE not in found else found
 
 
 def waiting_for_druid(awaited: str) -> tuple[Finding, ...]:

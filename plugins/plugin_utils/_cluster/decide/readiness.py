@@ -206,7 +206,7 @@ def _is_unready(pod: Manifest) -> bool:
 
 def _unready(pod: Manifest) -> str:
     if is_terminating(pod):
-        return f"pod {_name(pod)} has been terminating since {pod['metadata']['deletionTimestamp']}"
+        return f"pod {_name(pod)} is terminating, with a grace period until {pod['metadata']['deletionTimestamp']}"
     conditions = (pod.get("status") or {}).get("conditions") or ()
     since = next((each.get("lastTransitionTime") for each in conditions if each["type"] == "Ready"), None)
     return f"pod {_name(pod)} is not ready{f', since {since}' if since else ''}"

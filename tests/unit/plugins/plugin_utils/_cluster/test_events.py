@@ -249,6 +249,10 @@ ROLLOUTS: dict[str, tuple[str, str, tuple[str, ...], list[str]]] = {
     "stopped or removed": ("a", "", ("b",), []),
     "stopped or removed, and the next group": ("a", "b", (), [STARTS]),
     "it starts": ("", "b", ("a",), [STARTS]),
+    "a group that others only wait for": ("", "-b", ("a",), []),
+    "it is available": ("-a", "b", ("a",), [STARTS]),
+    "it restarts": ("-b", "b", (), [STARTS]),
+    "between two groups": ("a", "-b", ("a",), [ENDS]),
 }
 
 
@@ -256,5 +260,7 @@ ROLLOUTS: dict[str, tuple[str, str, tuple[str, ...], list[str]]] = {
 def test_a_rollout_that_starts_and_one_that_is_completed(
     before: str, after: str, complete: tuple[str, ...], expected: list[str]
 ) -> None:
-    documents = ({"rollout": {"group": group, "pods": 1}} if group else {} for group in (before, after))
+    """A dash marks a group that others only wait for."""
+    found = ({"group": each.strip("-"), "pods": 1, "onlyBlocks": each.startswith("-")} for each in (before, after))
+    documents = ({"rollout": each} if each["group"] else {} for each in found)
     assert [each.message for each in rollout_texts(StatusChange(*documents), complete)] == expected

@@ -10,8 +10,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import NOTHING_PENDING, Pending
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import (
+    NOTHING_PENDING,
+    Pending,
+    revision_of,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
@@ -27,6 +31,12 @@ def reported(
     live: Observed, previous: Any = None, minutes: int = 0, pending: Pending = NOTHING_PENDING, which: Any = CLUSTER
 ) -> Any:
     return status(which, live, (), previous or {}, START + timedelta(minutes=minutes), pending=pending)
+
+
+def revision(group: str, which: Any = CLUSTER) -> str:
+    workload = rolling.observed(which).workload(next(each for each in which.groups if each.key == group))
+    assert workload is not None
+    return revision_of(workload)
 
 
 def condition(document: Any, kind: str) -> Any:
@@ -49,9 +59,10 @@ def test_the_group_and_what_follows() -> None:
         "group": "historicals",
         "progress": "historicals 1/2",
         "updated": 1,
-        "ready": 1,
+        "outdated": 1,
+        "ready": 0,
         "pods": 2,
-        "generation": 1,
+        "revision": revision("historicals"),
         "startedAt": STARTED,
         "progressedAt": STARTED,
         "pending": ["brokers", "coordinators"],
@@ -67,6 +78,16 @@ def test_the_group_and_what_follows() -> None:
 def test_a_group_that_blocks_others_is_reported_although_it_is_up_to_date() -> None:
     document = reported(rolling.observed(CLUSTER, brokers={"readyReplicas": 1}), pending=Pending(("historicals",)))
     assert (document["rollout"]["group"], document["rollout"]["pending"]) == ("brokers", ["historicals"])
+    assert document["rollout"]["onlyBlocks"] is True
+    # an autoscaler scales it
+    scaled = rolling.observed(CLUSTER, brokers={"readyReplicas": 1, "observedGeneration": 0})
+    assert reported(scaled, document, pending=Pending(("historicals",)))["rollout"]["onlyBlocks"] is True
+    # another client restarts it
+    rolls = reported(rolling.observed(CLUSTER, brokers=ROLLING), document, 1, Pending(("historicals",)))["rollout"]
+    assert "onlyBlocks" not in rolls
+    assert rolls["startedAt"] == "2026-01-02T03:05:05Z"
+    last = reported(rolling.observed(CLUSTER, brokers={"readyReplicas": 1}), {"rollout": rolls}, 2)["rollout"]
+    assert "onlyBlocks" not in last
 
 
 @pytest.mark.parametrize("other", ["historicals", "middlemanagers", "coordinators"])
@@ -121,6 +142,8 @@ STALLS: list[tuple[dict[str, Any], int, bool]] = [
     ({}, 15, True),
     ({"progressDeadlineSeconds": 60}, 1, True),
     ({"progressDeadlineSeconds": 1800}, 15, False),
+    ({"progressDeadlineSeconds": 60, "minReadySeconds": 180}, 3, False),
+    ({"progressDeadlineSeconds": 60, "minReadySeconds": 180}, 4, True),
 ]
 
 
@@ -130,6 +153,19 @@ def test_a_stalled_rollout(more: dict[str, Any], minutes: int, has_stalled: bool
     live = rolling.observed(which, brokers=ROLLING)
     found = condition(reported(live, reported(live, which=which), minutes, which=which), "Degraded")
     assert (found["status"] == "True", found["reason"] == reasons.ROLLOUT_STALLED) == (has_stalled, has_stalled)
+
+
+@pytest.mark.parametrize(("minutes", "has_stalled"), [(15, False), (74, False), (75, True)])
+def test_a_pod_that_is_terminating_has_its_grace_period(minutes: int, has_stalled: bool) -> None:
+    """Such as a MiddleManager that completes its tasks: the time limit begins at the end of the period."""
+    terminating = pod("middlemanagers", 1)
+    terminating["metadata"]["deletionTimestamp"] = "2026-01-02T04:04:05Z"
+    live = rolling.observed(CLUSTER, middlemanagers={"updateRevision": "b", "updatedReplicas": 0, "readyReplicas": 1})
+    live = live.with_objects([terminating])
+    found = condition(reported(live, reported(live), minutes), "Degraded")
+    assert (found["status"] == "True") == has_stalled
+    text = "pod druid-c-middlemanagers-1 is terminating, with a grace period until 2026-01-02T04:04:05Z"
+    assert (text in found["message"]) == has_stalled
 
 
 ENDED = {"lastState": {"terminated": {"exitCode": 1, "reason": "Error", "message": "No such\nmetadata store."}}}
@@ -157,6 +193,14 @@ def test_a_stalled_rollout_names_the_pod_and_its_last_message(failing: Any, caus
     )
 
 
+def test_a_stalled_rollout_names_a_pod_that_does_not_exist() -> None:
+    """The API server does not accept it: that is only in the events of the StatefulSet."""
+    live = rolling.observed(CLUSTER, historicals=ROLLING).without([ObjectKey("Pod", "druid-c-historicals-1")])
+    found = condition(reported(live, reported(live), 20), "Degraded")["message"]
+    name = "druid-c-historicals"
+    assert f"since {STARTED} (pod {name}-1 does not exist: see the events of StatefulSet {name})." in found
+
+
 def test_a_stall_while_all_pods_are_ready_does_not_say_that_it_blocks_other_groups() -> None:
     """As with an eviction that a PodDisruptionBudget never allows."""
     live = rolling.observed(CLUSTER, brokers={"updateRevision": "b", "updatedReplicas": 1})
@@ -167,15 +211,22 @@ def test_a_stall_while_all_pods_are_ready_does_not_say_that_it_blocks_other_grou
     )
 
 
-def test_a_change_of_the_spec_restarts_the_time_limit() -> None:
+def test_a_change_of_the_pods_restarts_the_time_limit() -> None:
     live = rolling.observed(CLUSTER, brokers=ROLLING)
-    before = reported(live)
-    later = rolling.observed(CLUSTER, brokers={**ROLLING, "observedGeneration": 2})
-    changed = [each for each in later.of_kind("StatefulSet") if each["metadata"]["name"] == "druid-c-brokers"]
-    later = later.with_objects({**each, "metadata": {**each["metadata"], "generation": 2}} for each in changed)
-    found = reported(later, before, 20)
+    changed = rolling.observed(rolling.cluster("apache/druid:38.0.0"), brokers=ROLLING)
+    found = reported(changed, reported(live), 20)
     assert found["rollout"]["startedAt"] == STARTED
     assert condition(found, "Degraded")["status"] == "False"
+
+
+def test_pods_that_are_not_available_after_a_wait_for_druid_get_the_whole_time_limit() -> None:
+    pending = Pending(("coordinators",), awaited=AWAITED)
+    waiting = reported(rolling.observed(CLUSTER), reported(rolling.observed(CLUSTER, brokers=ROLLING)), 20, pending)
+    lost = rolling.observed(CLUSTER, brokers={"readyReplicas": 1})
+    found = reported(lost, waiting, 21, Pending(("coordinators",)))
+    assert condition(found, "Degraded")["status"] == "False"
+    later = reported(lost, found, 36, Pending(("coordinators",)))
+    assert condition(later, "Degraded")["reason"] == reasons.ROLLOUT_STALLED
 
 
 def test_pending_although_all_pods_are_ready() -> None:

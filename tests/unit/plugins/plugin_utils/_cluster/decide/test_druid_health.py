@@ -190,6 +190,18 @@ def test_the_first_group_records_the_state_and_does_not_wait() -> None:
     assert druid_gate(cluster_inputs(None, UNKNOWN_NAME), ["historicals"]) == OPEN
 
 
+def test_a_group_that_others_only_wait_for_has_not_been_restarted() -> None:
+    """It waits for Druid when its turn comes; and if it was the first one that is not ready, the rollout begins."""
+    blocked = {**AFTER_HISTORICALS, "group": "brokers", "onlyBlocks": True}
+    found = druid_gate(cluster_inputs(blocked, {**HEALTHY, COORDINATOR_LEADER: False}), ["brokers"])
+    assert isinstance(found, DruidGate)
+    assert found.awaited == "there is no leader of the Coordinators"
+    first = cluster_inputs({"group": "brokers", "onlyBlocks": True}, {**HEALTHY, **NO_SEGMENTS})
+    assert druid_gate(first, ["historicals"]) == DruidGate(
+        before={**WELL, "unavailableSegments": 3, "missingReplicas": 2}
+    )
+
+
 def test_a_missing_permission_is_a_warning() -> None:
     found = druid_gate(cluster_inputs(AFTER_HISTORICALS, FORBIDDEN), ["brokers"])
     assert isinstance(found, DruidGate)
