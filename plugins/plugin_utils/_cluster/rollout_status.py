@@ -25,6 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rea
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
+    REVISION_LABEL,
     ordinal_of,
     ordinals,
     replicas,
@@ -197,14 +198,13 @@ def _has_started(group: Group, before: Mapping[str, Any]) -> bool:
 
 def _rollout(group: Group, workload: Manifest, observed: Observed, pending: Pending, now: str) -> Rollout:
     status, evictable = workload.get("status") or {}, len(outdated_pods(group, observed))
-    is_observed = status.get("observedGeneration", 0) >= workload["metadata"]["generation"]
-    updated = status.get("updatedReplicas", 0) if is_observed else 0
-    # If an old pod is not ready, this is less than the number of ready pods of the current revision.
-    outdated = max(status.get("replicas", 0) - updated, evictable)
+    updated = status.get("updatedReplicas", 0) if _is_observed(workload) else 0
+    outdated = max(_outdated(workload, observed.pods_of(group)), evictable)
     return Rollout(
         group.key,
         min(updated, max(0, replicas(workload) - evictable)),
         outdated,
+        # If an old pod is not ready, there are more.
         max(0, status.get("readyReplicas", 0) - outdated),
         replicas(workload),
         revision_of(workload),
@@ -213,6 +213,26 @@ def _rollout(group: Group, workload: Manifest, observed: Observed, pending: Pend
         pending=tuple(key for key in pending.restarts if key != group.key),
         waiting_for=pending.awaited,
     )
+
+
+def _is_observed(workload: Manifest) -> bool:
+    observed = (workload.get("status") or {}).get("observedGeneration", 0)
+    return bool(observed >= workload["metadata"]["generation"])
+
+
+def _outdated(workload: Manifest, pods: Iterable[Manifest]) -> int:
+    """Return the number of pods of old revisions: all until the controller has observed the current one.
+
+    The status of a StatefulSet counts a pod for a moment after its end, as the pods show.
+    """
+    status = workload.get("status") or {}
+    if not _is_observed(workload):
+        return max(status.get("replicas", 0), replicas(workload))
+    counted: int = status.get("replicas", 0) - status.get("updatedReplicas", 0)
+    current = status.get("updateRevision")
+    if workload["kind"] != "StatefulSet" or current is None:
+        return counted
+    return min(counted, sum((pod["metadata"].get("labels") or {}).get(REVISION_LABEL) != current for pod in pods))
 
 
 def revision_of(workload: Manifest) -> str:
