@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+from ansible_collections.druidops.druid.tests.system.support.campaign import STEPS
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.full_cluster import claim_template
-from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass, until_ready
+from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass, until_reached, until_ready
+from ansible_collections.druidops.druid.tests.system.support.killed_run import dying_pass
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
     MERGE,
     Manifest,
@@ -118,6 +121,47 @@ def test_a_pvc_that_others_have_expanded_further_stays(live: NamespaceClient) ->
     until_ready(live, NAME)
     assert sizes(live) == {first: "5Gi", second: "2Gi"}
     assert one_pass(live, NAME).plan.steps == ()
+
+
+@pytest.mark.parametrize("fewer", [{"stopped": True}, {"replicas": 1}], ids=["stopped", "fewer"])
+def test_pvcs_without_a_pod_grow(live: NamespaceClient, fewer: Manifest) -> None:
+    """Their file system grows with the next pod, and is not waited for."""
+    flags = {"scalePvcSts": True, "deleteOrphanPvc": False}
+    create(live, flags, historicals=historicals(volumeClaimTemplates=[claim_template()]))
+    first, second = sorted(sizes(live))
+    live.merge(CLAIM, second, {"metadata": {"annotations": {"test/resize": "never"}}})
+    change(live, **fewer)
+    until_reached(live, NAME)
+    eventually(lambda: len(pods(live)) == (0 if "stopped" in fewer else 1))
+    change(live, volumeClaimTemplates=[claim_template(storage="2Gi")])
+    one_pass(live, NAME)
+    assert set(sizes(live).values()) == {"2Gi"}
+    assert template_sizes(live, "historicals") == {"2Gi"}
+    pending = {"status": {"conditions": [{"type": "FileSystemResizePending", "status": "True"}]}}
+    live.plane.request("PATCH", f"{live.path(CLAIM, second)}/status", pending, user="admin", content_type=MERGE)
+    eventually(lambda: live.get(CLAIM, first)["status"]["capacity"]["storage"] == "2Gi")
+    until_reached(live, NAME)
+    assert condition(live.get("Druid", NAME), "Ready")["reason"] == (
+        "Stopped" if "stopped" in fewer else "AllPodsReady"
+    )
+    assert one_pass(live, NAME).plan.steps == ()
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_an_interrupted_expansion_is_finished(live: NamespaceClient, step: int) -> None:
+    create(live, {"scalePvcSts": True}, historicals=historicals(volumeClaimTemplates=[claim_template()]))
+    before, claims = pods(live), {each["metadata"]["uid"] for each in live.list(CLAIM)}
+    for number in range(1, 100, step):
+        size = f"{number + 1}Gi"
+        change(live, volumeClaimTemplates=[claim_template(storage=size)])
+        was_killed = dying_pass(live, NAME, number, is_sent=True, first="PATCH")
+        until_ready(live, NAME)
+        assert (set(sizes(live).values()), template_sizes(live, "historicals")) == ({size}, {size}), number
+        assert (pods(live), {each["metadata"]["uid"] for each in live.list(CLAIM)}) == (before, claims), number
+        if not was_killed:
+            break
+    # Two dry runs, two PVCs, and the recreation at the least.
+    assert number > 5
 
 
 def warnings(live: NamespaceClient) -> str:

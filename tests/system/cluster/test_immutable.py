@@ -7,13 +7,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import without_duplicates
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
 from ansible_collections.druidops.druid.tests.system.support.admission import WORDS, limit, refusing
@@ -28,11 +25,9 @@ from ansible_collections.druidops.druid.tests.system.support.full_cluster import
 )
 from ansible_collections.druidops.druid.tests.system.support.go_operator import GoOperator, identities, take_over
 from ansible_collections.druidops.druid.tests.system.support.in_process import (
-    cluster_request,
-    connection,
     one_pass,
-    run,
 )
+from ansible_collections.druidops.druid.tests.system.support.killed_run import dying_pass
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
     MERGE,
     Manifest,
@@ -387,41 +382,6 @@ def assert_stays(live: NamespaceClient, words: str) -> None:
     assert (finding.reason, finding.group) == ("RejectedByAPIServer", "historicals")
     assert words in finding.message
     assert live.get("StatefulSet", STATEFUL)["metadata"]["uid"] == before
-
-
-class Killed(BaseException):
-    """The process ends here."""
-
-
-@dataclass
-class Dying:
-    """A transport whose process is killed at the n-th request from the first DELETE on: before or after it is sent."""
-
-    transport: Any
-    last: int
-    is_sent: bool
-    count: int = 0
-
-    def request(self, method: str, url: str, **arguments: Any) -> Any:
-        """Send the request, unless it is the last one."""
-        self.count += self.count > 0 or method == "DELETE"
-        if self.count == self.last and not self.is_sent:
-            raise Killed
-        answer = self.transport.request(method, url, **arguments)
-        if self.count == self.last:
-            raise Killed
-        return answer
-
-
-def dying_pass(live: NamespaceClient, name: str, last: int, is_sent: bool) -> bool:
-    """Make a reconcile that is killed; False if it ends before."""
-    api = connection(live)
-    dying = replace(api, transport=Dying(api.transport, last, is_sent))
-    try:
-        run(dying, cluster_request(name, live.namespace, options=Options()), lambda _text: None, Clock())
-    except Killed:
-        return True
-    return False
 
 
 # Whether the run is killed before or after a request is sent.
