@@ -110,6 +110,89 @@ def test_a_failing_group_stops_the_rollout_until_it_is_repaired(live: NamespaceC
     assert kept >= {name for name in before if "historicals" not in name} | {f"{SETS['historicals']}-0"}
 
 
+NEVER = {"metadata": {"annotations": {"test/ready": "never"}}}
+AGAIN = {"metadata": {"annotations": {"test/ready": None}}}
+
+
+def test_a_stalled_rollout_continues_by_itself(live: NamespaceClient) -> None:
+    """The cause was not in the specification."""
+    create(live)
+    stuck = {"podAnnotations": NEVER["metadata"]["annotations"], "progressDeadlineSeconds": 1}
+    live.merge("Druid", NAME, {"spec": {"image": NEW, "nodes": {"historicals": stuck}}})
+
+    def reason() -> str:
+        one_pass(live, NAME)
+        return str(condition(live.get("Druid", NAME), "Degraded")["reason"])
+
+    eventually(lambda: reason() == reasons.ROLLOUT_STALLED)
+    specified = live.get("Druid", NAME)["spec"]
+    found: list[str] = []
+
+    def is_ready() -> bool:
+        for name in pods(live, "historicals"):
+            live.merge("Pod", name, AGAIN)
+        found.extend(one_pass(live, NAME).plan.restarts)
+        return condition(live.get("Druid", NAME), "Ready")["status"] == "True"
+
+    eventually(is_ready)
+    assert found == list(TYPES)[1:]
+    assert reason() == reasons.AS_EXPECTED
+    assert live.get("Druid", NAME)["spec"] == specified
+
+
+def test_a_lost_pod_of_another_group_does_not_end_a_rollout(live: NamespaceClient) -> None:
+    create(live)
+    stuck = {"podAnnotations": NEVER["metadata"]["annotations"]}
+    live.merge("Druid", NAME, {"spec": {"image": NEW, "nodes": {"middlemanagers": stuck}}})
+    eventually(lambda: one_pass(live, NAME) and image(live, "middlemanagers") == NEW)
+    one_pass(live, NAME)
+    before = live.get("Druid", NAME)["status"]["rollout"]
+    live.merge("Pod", f"{SETS['historicals']}-0", NEVER)
+    eventually(lambda: workload(live, "historicals")["status"]["readyReplicas"] == 1)
+    one_pass(live, NAME)
+    after = live.get("Druid", NAME)["status"]["rollout"]
+    assert [each["group"] for each in (before, after)] == ["middlemanagers"] * 2
+    assert (after["pending"], after["startedAt"]) == (["brokers", "coordinators"], before["startedAt"])
+    found = {each["message"] for each in live.list("Event") if each["reason"] == "RolloutCompleted"}
+    assert found == {"Rollout of group historicals is completed."}
+
+
+def test_groups_without_a_ready_pod_are_repaired_at_once(live: NamespaceClient) -> None:
+    """Other groups wait, also with the same change."""
+    create(live)
+    down = ["middlemanagers", "coordinators"]
+    for name in (each for key in down for each in pods(live, key)):
+        live.merge("Pod", name, NEVER)
+    eventually(lambda: not any(workload(live, key)["status"].get("readyReplicas") for key in down))
+    live.merge("Druid", NAME, {"spec": {"image": NEW}})
+    assert set(one_pass(live, NAME).plan.restarts) == set(down)
+    assert [image(live, key) for key in TYPES] == [OLD, NEW, OLD, NEW]
+    assert order_of_restarts(live) == ["historicals", "brokers"]
+
+
+def test_a_changed_file_restarts_the_groups_that_use_it(live: NamespaceClient) -> None:
+    """The plan names it; for the groups that follow when it has been written, it names the ConfigMap."""
+    create(live)
+    live.merge("Druid", NAME, {"spec": {"nodes": {"brokers": {"runtime.properties": "druid.service=druid/b"}}}})
+    of_group = f"ConfigMap {SETS['brokers']}-config (runtime.properties)"
+    assert restarts_in_plan(live) == [
+        f"restart 1: group brokers (Deployment {SETS['brokers']}), 2 pods: {of_group}",
+    ]
+    assert order_of_restarts(live) == ["brokers"]
+    live.merge("Druid", NAME, {"spec": {"common.runtime.properties": "a=c"}})
+    of_all = f": ConfigMap {NAME}-druid-common-config (common.runtime.properties)"
+    assert [text.endswith(of_all) for text in restarts_in_plan(live)] == [True] * 4
+    one_pass(live, NAME)
+    # Its former content is not known any more.
+    assert [text.endswith(of_all.partition(" (")[0]) for text in restarts_in_plan(live)] == [True] * 3
+    assert order_of_restarts(live) == list(TYPES)[1:]
+
+
+def restarts_in_plan(live: NamespaceClient) -> list[str]:
+    planned = plan_output.lines(one_pass(live, NAME, check_mode=True).plan)
+    return [text for text in planned if text.startswith("restart ")]
+
+
 def test_a_rename_overlaps(live: NamespaceClient) -> None:
     create(live)
     old = pods(live, "coordinators")

@@ -120,6 +120,24 @@ def test_pods_that_their_strategy_keeps_are_not_waited_for(live: NamespaceClient
         "druid-c-middlemanagers-0",
     ]
     assert {image(live, key) for key in TYPES} == {NEW}
+    rolling = {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}}
+    live.merge("Druid", NAME, {"spec": {"nodes": dict.fromkeys(("historicals", "middlemanagers"), rolling)}})
+    assert order_of_restarts(live) == ["historicals", "middlemanagers"]
+    assert not before.items() & pods(live).items()
+
+
+def test_a_group_that_has_to_be_recreated_stays_as_it_is_until_its_turn(live: NamespaceClient) -> None:
+    create(live)
+    policy = {"podManagementPolicy": "OrderedReady", "replicas": 3}
+    nodes = {"middlemanagers": policy, "brokers": {"replicas": 3}}
+    live.merge("Druid", NAME, {"spec": {"image": NEW, "nodes": nodes}})
+    planned = "\n".join(plan_output.lines(one_pass(live, NAME).plan))
+    assert "later: recreate StatefulSet druid-c-middlemanagers" in planned
+    assert [workload(live, key)["spec"]["replicas"] for key in TYPES] == [2, 2, 3, 2]
+    before = workload(live, "middlemanagers")["metadata"]["uid"]
+    assert order_of_restarts(live) == list(TYPES)[1:]
+    after = workload(live, "middlemanagers")
+    assert (after["metadata"]["uid"] != before, after["spec"]["replicas"]) == (True, 3)
 
 
 STALLS = {"test/ready": "never"}
