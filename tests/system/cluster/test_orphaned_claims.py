@@ -177,12 +177,12 @@ def test_it_is_used_again(live: NamespaceClient) -> None:
     assert "OrphanedPVCUnmarked" in reasons_of_events(live)
 
 
-@pytest.mark.parametrize("retained", [False, True])
-def test_an_explicit_policy(live: NamespaceClient, retained: bool) -> None:
-    created(live, **({"persistentVolumeClaimRetentionPolicy": {"whenScaled": "Retain"}} if retained else {}))
+@pytest.mark.parametrize("policy", [{}, {"whenScaled": "Retain"}, {"whenDeleted": "Retain"}], ids=str)
+def test_an_explicit_policy(live: NamespaceClient, policy: dict[str, str]) -> None:
+    created(live, **({"persistentVolumeClaimRetentionPolicy": policy} if policy else {}))
     scale(live)
     one_pass(live, NAME)
-    assert marked(live) != retained
+    assert marked(live) != ("whenScaled" in policy)
 
 
 def test_an_autoscaler_of_another_owner(live: NamespaceClient) -> None:

@@ -112,8 +112,9 @@ def test_status_of_a_ready_cluster(ready: NamespaceClient) -> None:
 
 
 def reported(status: Manifest) -> Manifest:
-    """Return the reported part of a status, without its history."""
-    texts = {each["type"]: (each["status"], each["reason"], each["message"]) for each in status["conditions"]}
+    """Return the reported part of a status, without its history and the times of the reconciles."""
+    found = {each["type"]: (each["status"], each["reason"], each["message"]) for each in status["conditions"]}
+    texts = {kind: (*each[:2], re.sub(r"since [0-9T:-]+Z", "since", each[2])) for kind, each in found.items()}
     return {**texts, "nodes": status["nodes"], "version": status["version"]}
 
 
@@ -149,6 +150,11 @@ def test_columns(ready: NamespaceClient) -> None:
     one_pass(ready, "wiki")
     shown = columns(ready)
     assert (shown["Ready"], shown["Reason"], shown["Nodes"]) == ("False", "PodsNotReady", "2/3")
+    ready.merge("Druid", "wiki", {"spec": {"image": "apache/druid:34.0.0"}})
+    one_pass(ready, "wiki")
+    assert columns(ready)["Rollout"] == "data 0/1"
+    until_ready(ready, "wiki")
+    assert (columns(ready)["Rollout"], columns(ready)["Version"]) == (None, "34.0.0")
 
 
 def test_lost_readiness_is_reported_with_its_time(ready: NamespaceClient) -> None:
