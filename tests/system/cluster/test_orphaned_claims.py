@@ -25,6 +25,7 @@ from ansible_collections.druidops.druid.tests.system.support.in_process import (
     run,
     until_ready,
 )
+from ansible_collections.druidops.druid.tests.system.support.killed_run import dying_pass
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import Manifest, NamespaceClient
 
 CLAIM = "PersistentVolumeClaim"
@@ -252,6 +253,27 @@ def test_a_change_of_the_pvc_after_the_plan(live: NamespaceClient) -> None:
     one_pass(live, NAME)
     assert not is_deleted_claim(live)
     assert reported(live)[0]["name"] == SECOND
+
+
+@pytest.mark.parametrize("is_sent", [False, True], ids=["before", "after"])
+def test_an_interrupted_clean_up_is_finished(live: NamespaceClient, is_sent: bool) -> None:
+    """Killed at the mark of the first of two PVCs, at that of the second one, and at each deletion."""
+    created(live, replicas=3)
+    kept, third = live.get(CLAIM, FIRST)["metadata"]["uid"], f"data-{STATEFUL}-2"
+    scale(live)
+    for number in (1, 2):
+        dying_pass(live, NAME, number, is_sent, first="PATCH")
+    until_ready(live, NAME)
+    assert marked(live)
+    assert marked(live, third)
+    grace(live, 0)
+    dying_pass(live, NAME, 1, is_sent)
+    dying_pass(live, NAME, 1, is_sent)
+    assert one_pass(live, NAME).plan.findings == ()
+    eventually(lambda: is_deleted_claim(live) and is_deleted_claim(live, third))
+    assert live.get(CLAIM, FIRST)["metadata"]["uid"] == kept
+    assert not marked(live, FIRST)
+    assert one_pass(live, NAME).plan.steps == ()
 
 
 def test_a_stopped_cluster_keeps_all(live: NamespaceClient) -> None:
