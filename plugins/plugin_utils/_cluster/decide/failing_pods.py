@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import is_stuck
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pod_problems import (
     is_failing,
     is_unschedulable,
 )

@@ -5,12 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import kept_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pod_problems import (
+    eviction,
+    failure,
+    is_evicted,
+    is_unready,
+    unplaced,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
@@ -21,40 +27,23 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
     replicas,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready
 
-# Waiting reasons of a container that need a change by the user.
-FAILING = frozenset(
-    {
-        "CrashLoopBackOff",
-        "ImagePullBackOff",
-        "ErrImagePull",
-        "ErrImageNeverPull",
-        "ImageInspectError",
-        "SignatureValidationFailed",
-        "InvalidImageName",
-        "CreateContainerConfigError",
-        "CreateContainerError",
-        "RunContainerError",
-    }
-)
 # The label of the pods of a Deployment that have the same template.
 _TEMPLATE_LABEL = "pod-template-hash"
-# The end of a termination message, which can be a whole log.
-MAX_MESSAGE_CHARACTERS = 200
 
 
 @dataclass(frozen=True)
 class GroupState:
     """One group: desired and ready pods, whether all run the current template, and problems of its pods.
 
-    `unschedulable` are pods that fit on no node now, or that the API server does not accept; `failures` are problems
-    that need a change by the user. `evicted` are pods that the kubelet has stopped for good, and that their controller
-    has not removed. `ready`: as both the workload and the pods show, so that a pod that was just deleted is not ready.
-    `is_available`: the pods have been ready for the time that `minReadySeconds` specifies. `is_updated`: no pod has an
-    old revision. `unready`: the first pod that is not ready, and since when. `is_observed`: the controller has observed
-    the current spec. `has_ready_pods`: as the workload or the pods show, of which it may have yet to adopt some.
-    `is_held`: only the partition of a drain keeps pods of an old revision, none is being replaced, and all are ready.
+    `unschedulable` are pods that fit on no node now, or that the API server does not accept; `failures` are containers
+    that cannot start, or that have ended and are not ready again. `evicted` are pods that the kubelet has stopped for
+    good, and that their controller has not removed. `ready`: as both the workload and the pods show, so that a pod that
+    was just deleted is not ready. `is_available`: the pods have been ready for the time that `minReadySeconds`
+    specifies. `is_updated`: no pod has an old revision. `unready`: the first pod that is not ready, and since when.
+    `is_observed`: the controller has observed the current spec. `has_ready_pods`: as the workload or the pods show, of
+    which it may have yet to adopt some. `is_held`: only the partition of a drain keeps pods of an old revision, none is
+    being replaced, and all are ready.
     """
 
     key: str
@@ -116,8 +105,8 @@ def group_states(cluster: Cluster, observed: Observed, as_it_is: bool = False) -
 
 def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as_it_is: bool) -> GroupState:
     own = sorted((pod for pod in pods if _is_of(pod, group)), key=_name)
-    failures = tuple(_failure(pod) for pod in own if _failing_container(pod))
-    unschedulable = tuple(text for pod in own for text in _unplaced(pod))
+    failures = tuple(text for pod in own for text in failure(pod))
+    unschedulable = tuple(text for pod in own for text in unplaced(pod))
     if workload is None:
         desired = 0 if as_it_is else group.replicas
         return GroupState(group.key, desired, 0, is_settled=as_it_is, failures=failures, unschedulable=unschedulable)
@@ -138,9 +127,9 @@ def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as
         unschedulable,
         is_available,
         is_updated,
-        next(map(_unready, filter(_is_unready, sorted(own, key=_is_evicted))), ""),
+        next(map(_unready, filter(is_unready, sorted(own, key=is_evicted))), ""),
         is_observed,
-        bool(status.get("readyReplicas")) or not all(map(_is_unready, own)),
+        bool(status.get("readyReplicas")) or not all(map(is_unready, own)),
         tuple(_evicted(own)),
         is_held and not is_updated,
     )
@@ -182,7 +171,7 @@ def _ready_pods(workload: Manifest, pods: Iterable[Manifest]) -> Sequence[Manife
 
     While one of a StatefulSet is missing, none beyond its replicas takes its place.
     """
-    ready = [pod for pod in pods if not _is_unready(pod)]
+    ready = [pod for pod in pods if not is_unready(pod)]
     if workload["kind"] != "StatefulSet":
         return [pod for pod in ready if _template(pod) is not None]
     first = first_ordinal(workload)
@@ -200,23 +189,12 @@ def _name(pod: Manifest) -> str:
     return name
 
 
-def _is_unready(pod: Manifest) -> bool:
-    return is_terminating(pod) or not is_ready((pod.get("status") or {}).get("conditions") or ())
-
-
 def _unready(pod: Manifest) -> str:
     if is_terminating(pod):
         return f"pod {_name(pod)} is terminating, with a grace period until {pod['metadata']['deletionTimestamp']}"
     conditions = (pod.get("status") or {}).get("conditions") or ()
     since = next((each.get("lastTransitionTime") for each in conditions if each["type"] == "Ready"), None)
     return f"pod {_name(pod)} is not ready{f', since {since}' if since else ''}"
-
-
-def _unplaced(pod: Manifest) -> Iterator[str]:
-    """Yield the scheduler's message for an unschedulable pod."""
-    for each in (pod.get("status") or {}).get("conditions") or ():
-        if (each["type"], each["status"]) == ("PodScheduled", "False"):
-            yield ": ".join((f"pod {_name(pod)}", *filter(None, (each.get("reason"), each.get("message")))))
 
 
 def _not_created(workload: Manifest) -> Iterator[str]:
@@ -230,55 +208,11 @@ def _not_created(workload: Manifest) -> Iterator[str]:
 def _evicted(pods: Sequence[Manifest]) -> Iterator[str]:
     """Yield how the pods of the current template ended, the last one first: Deployments keep them for a long time."""
     by_age = sorted(pods, key=lambda pod: str(pod["metadata"].get("creationTimestamp")), reverse=True)
-    for pod in filter(_is_evicted, by_age):
+    for pod in filter(is_evicted, by_age):
         if _template(pod) == _template(by_age[0]):
-            status = pod["status"]
-            message = " ".join(str(status.get("message") or "").split())[:MAX_MESSAGE_CHARACTERS]
-            yield ": ".join(filter(None, (f"pod {_name(pod)}", status.get("reason") or "Failed", message)))
-
-
-def _is_evicted(pod: Manifest) -> bool:
-    return (pod.get("status") or {}).get("phase") == "Failed" and not is_terminating(pod)
+            yield eviction(pod)
 
 
 def _template(pod: Manifest) -> str | None:
     label: str | None = (pod["metadata"].get("labels") or {}).get(_TEMPLATE_LABEL)
     return label
-
-
-def is_failing(pod: Manifest) -> bool:
-    """True if a container of the pod waits for a reason that needs a change by the user."""
-    return _failing_container(pod) is not None
-
-
-def is_unschedulable(pod: Manifest) -> bool:
-    """True if the scheduler has found no node for the pod."""
-    return next(_unplaced(pod), None) is not None
-
-
-def _failure(pod: Manifest) -> str:
-    container = _failing_container(pod) or {}
-    waiting = container["state"]["waiting"]
-    message = f": {waiting['message']}" if waiting.get("message") else ""
-    return f"pod {_name(pod)}, container {container['name']}: {waiting['reason']}{message}{_last_end(container)}"
-
-
-def _last_end(container: Mapping[str, Any]) -> str:
-    """Return how the container ended the last time: its exit code, the reason, and its termination message."""
-    ended = (container.get("lastState") or {}).get("terminated") or {}
-    if not ended:
-        return ""
-    message = " ".join(str(ended.get("message") or "").split())[-MAX_MESSAGE_CHARACTERS:]
-    reason = f" ({ended['reason']})" if ended.get("reason") else ""
-    return f", last exit code {ended.get('exitCode')}{reason}{f': {message}' if message else ''}"
-
-
-def _failing_container(pod: Manifest) -> Mapping[str, Any] | None:
-    status = pod.get("status") or {}
-    containers = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
-    return next((each for each in containers if _waiting_reason(each) in FAILING), None)
-
-
-def _waiting_reason(container: Mapping[str, Any]) -> str | None:
-    reason: str | None = ((container.get("state") or {}).get("waiting") or {}).get("reason")
-    return reason

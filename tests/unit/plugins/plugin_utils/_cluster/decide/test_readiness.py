@@ -9,11 +9,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import (
-    FAILING,
-    GroupState,
-    group_states,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import GroupState, group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, rolling
@@ -227,78 +223,9 @@ def test_the_pods_of_the_former_kind_are_not_those_of_a_new_workload() -> None:
     assert (found.ready, found.is_ready) == (0, False)
 
 
-def pod(name: str, group: str = "druid-c-brokers", **status: Any) -> Manifest:
-    labels = {"nodeSpecUniqueStr": group}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels}, "status": status}
-
-
-def waiting(reason: str, **more: str) -> list[Manifest]:
-    return [{"name": "fine", "state": {"running": {}}}, {"name": "m", "state": {"waiting": {"reason": reason, **more}}}]
-
-
-PODS: list[tuple[str, Manifest, tuple[str, ...]]] = [
-    *(
-        (reason, pod("p", containerStatuses=waiting(reason)), (f"pod p, container m: {reason}",))
-        for reason in sorted(FAILING)
-    ),
-    (
-        "with a message",
-        pod("p", containerStatuses=waiting("ErrImagePull", message="no such image")),
-        ("pod p, container m: ErrImagePull: no such image",),
-    ),
-    (
-        "an init container",
-        pod("p", initContainerStatuses=waiting("CrashLoopBackOff")),
-        ("pod p, container m: CrashLoopBackOff",),
-    ),
-    ("starting", pod("p", containerStatuses=waiting("ContainerCreating")), ()),
-    ("of another group", pod("p", "druid-c-others", containerStatuses=waiting("CrashLoopBackOff")), ()),
-    ("no status", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}, ()),
-    ("unknown states", pod("p", containerStatuses=None, initContainerStatuses=[{"name": "m"}]), ()),
-    ("running", pod("p", containerStatuses=[{"name": "m", "state": {"running": {}}}]), ()),
-]
-
-
-@pytest.mark.parametrize(("found", "failures"), [row[1:] for row in PODS], ids=[row[0] for row in PODS])
-def test_failures_of_pods(found: Manifest, failures: tuple[str, ...]) -> None:
-    [group] = group_states(druid.cluster(), Observed().with_objects([found]))
-    assert group.failures == failures
-
-
 def test_a_pod_of_a_deployment_that_is_not_accepted_is_the_cause() -> None:
     message = 'pods "druid-c-brokers-5c6d-x" is forbidden: exceeded quota: small'
     refused = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": message}
     for status, cause in (("True", f"Deployment druid-c-brokers: FailedCreate: {message}"), ("False", None)):
         found = state(DEPLOYMENT, {**ROLLED, "readyReplicas": 1, "conditions": [{**refused, "status": status}]})
         assert (found.cause, found.failures) == (cause, ())
-
-
-def evicted(name: str, template: str, created: str, **status: Any) -> Manifest:
-    found = pod(name, phase="Failed", **status)
-    found["metadata"]["labels"]["pod-template-hash"] = template
-    found["metadata"]["creationTimestamp"] = created
-    return found
-
-
-def state_with(pods: list[Manifest]) -> GroupState:
-    cluster = druid.cluster(TWO)
-    [workload] = [each for each in render(cluster).objects if each["kind"] == "StatefulSet"]
-    [group] = group_states(cluster, Observed().with_objects([stored(workload), *pods]))
-    return group
-
-
-def test_evicted_pods_of_the_current_template_are_a_cause() -> None:
-    """A Deployment keeps them, also those of earlier templates. None is a failure: the controller replaces them."""
-    pods = [
-        evicted("a", "old", "2026-01-01T00:00:00Z", reason="Evicted", message="Too much."),
-        evicted("b", "new", "2026-01-01T00:00:01Z", reason="Evicted", message="The node was low\n on memory."),
-        evicted("c", "new", "2026-01-01T00:00:02Z"),
-    ]
-    group = state_with(pods)
-    assert group.evicted == ("pod c: Failed", "pod b: Evicted: The node was low on memory.")
-    assert (group.failures, group.cause) == ((), "pod c: Failed")
-
-
-def test_a_pod_that_starts_is_unready_before_an_evicted_one() -> None:
-    group = state_with([evicted("a", "new", "2026-01-01T00:00:01Z"), pod("b", phase="Pending")])
-    assert group.unready == "pod b is not ready"

@@ -1,0 +1,139 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Why a pod is not ready, as Kubernetes reports it: its containers, the scheduler, or its eviction by the kubelet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready
+
+# Waiting reasons of a container that need a change by the user.
+FAILING = frozenset(
+    {
+        "CrashLoopBackOff",
+        "ImagePullBackOff",
+        "ErrImagePull",
+        "ErrImageNeverPull",
+        "ImageInspectError",
+        "SignatureValidationFailed",
+        "InvalidImageName",
+        "CreateContainerConfigError",
+        "CreateContainerError",
+        "RunContainerError",
+    }
+)
+# The end of a termination message, which can be a whole log.
+MAX_MESSAGE_CHARACTERS = 200
+_OUT_OF_MEMORY = "OOMKilled"
+
+_Container = Mapping[str, Any]
+
+
+def is_failing(pod: Manifest) -> bool:
+    """True if a container of the pod waits for a reason that needs a change by the user."""
+    return any(map(_waits_for_change, _containers(pod)))
+
+
+def is_unschedulable(pod: Manifest) -> bool:
+    """True if the scheduler has found no node for the pod."""
+    return next(unplaced(pod), None) is not None
+
+
+def is_evicted(pod: Manifest) -> bool:
+    """True if the kubelet has stopped the pod for good, and its controller has not removed it."""
+    return (pod.get("status") or {}).get("phase") == "Failed" and not is_terminating(pod)
+
+
+def is_unready(pod: Manifest) -> bool:
+    """True if the pod is not ready, or will not be soon."""
+    return is_terminating(pod) or not is_ready((pod.get("status") or {}).get("conditions") or ())
+
+
+def failure(pod: Manifest) -> Iterator[str]:
+    """Yield the problem of a container that cannot start, or else of one that has ended and is not ready again.
+
+    The kubelet waits between two attempts to start a container, and during an attempt it is as broken as before.
+    """
+    containers = _containers(pod)
+    waiting = next(filter(_waits_for_change, containers), None)
+    if waiting is not None:
+        found = waiting["state"]["waiting"]
+        message = f": {found['message']}" if found.get("message") else ""
+        yield f"{_head(pod, waiting)}: {found['reason']}{message}{_last_end(pod, waiting)}"
+    elif is_unready(pod) and not is_terminating(pod) and not is_evicted(pod):
+        ended = next((each for each in containers if not each.get("ready") and _end(each)), None)
+        if ended is not None:
+            count = ended.get("restartCount", 0)
+            restarts = f"restarted {count} times" if count > 1 else "restarted once" if count else "ended"
+            yield f"{_head(pod, ended)}: {restarts}{_last_end(pod, ended)}"
+
+
+def unplaced(pod: Manifest) -> Iterator[str]:
+    """Yield the scheduler's message for an unschedulable pod."""
+    for each in (pod.get("status") or {}).get("conditions") or ():
+        if (each["type"], each["status"]) == ("PodScheduled", "False"):
+            yield ": ".join((f"pod {_name(pod)}", *filter(None, (each.get("reason"), each.get("message")))))
+
+
+def eviction(pod: Manifest) -> str:
+    """Return why the kubelet has stopped the pod for good."""
+    status = pod["status"]
+    message = _one_line(status.get("message"))[:MAX_MESSAGE_CHARACTERS]
+    return ": ".join(filter(None, (f"pod {_name(pod)}", status.get("reason") or "Failed", message)))
+
+
+def _containers(pod: Manifest) -> Sequence[_Container]:
+    status = pod.get("status") or {}
+    return [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
+
+
+def _waits_for_change(container: _Container) -> bool:
+    return ((container.get("state") or {}).get("waiting") or {}).get("reason") in FAILING
+
+
+def _head(pod: Manifest, container: _Container) -> str:
+    return f"pod {_name(pod)}, container {container['name']}"
+
+
+def _name(pod: Manifest) -> str:
+    name: str = pod["metadata"]["name"]
+    return name
+
+
+def _end(container: _Container) -> Mapping[str, Any]:
+    """Return how the container ended, empty if it never did, or if it is an init container that has succeeded."""
+    now = (container.get("state") or {}).get("terminated")
+    if now is not None:
+        return now if now.get("exitCode") else {}
+    last: Mapping[str, Any] = (container.get("lastState") or {}).get("terminated") or {}
+    return last
+
+
+def _last_end(pod: Manifest, container: _Container) -> str:
+    """Return how the container ended the last time: its exit code, the reason, and its termination message."""
+    ended = _end(container)
+    if not ended:
+        return ""
+    message = _one_line(ended.get("message"))[-MAX_MESSAGE_CHARACTERS:] or _advice(pod, container, ended)
+    reason = f" ({ended['reason']})" if ended.get("reason") else ""
+    return f", last exit code {ended.get('exitCode')}{reason}{f': {message}' if message else ''}"
+
+
+def _advice(pod: Manifest, container: _Container, ended: Mapping[str, Any]) -> str:
+    """Return what to do about a container that the kernel has killed, since its log does not show that."""
+    if ended.get("reason") != _OUT_OF_MEMORY:
+        return ""
+    spec = pod.get("spec") or {}
+    containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
+    found = next((each for each in containers if each["name"] == container["name"]), {})
+    limit = ((found.get("resources") or {}).get("limits") or {}).get("memory")
+    which = f"its memory limit of {limit}" if limit else "the memory of its node"
+    return f"the container needs more than {which}, raise it or lower the sizes of its JVM"
+
+
+def _one_line(text: str | None) -> str:
+    return " ".join(str(text or "").split())
