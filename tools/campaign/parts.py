@@ -57,6 +57,14 @@ PARTS = (
         needs=OPERATOR,
     ),
     Part(
+        "operator-in-pod",
+        "the operator in a pod of a real node, from its image, with a real Druid",
+        "node-tests",
+        "tests/system/node/test_operator_in_pod.py",
+        "-m campaign",
+        needs=OPERATOR,
+    ),
+    Part(
         "go-operator",
         "with the real Go operator: a namespace of `DENY_LIST` that it serves, and all values that our CRDs accept",
         "test-go-operator",

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import io
+import re
 import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,6 +38,31 @@ class Layer:
     def copy(self, source: Path, path: str) -> None:
         """Add the content of a file."""
         self._archive.add(source, path, filter=_as_root)
+
+    def tree(self, source: Path, path: str, left_out: re.Pattern[str] | None = None) -> None:
+        """Add a directory with its content and its times, by which Python knows whether its bytecode is up to date."""
+
+        def chosen(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
+            time = entry.mtime
+            if left_out and left_out.search(entry.name):
+                return None
+            _as_root(entry).mtime = time
+            return entry
+
+        self._archive.add(source, path, filter=chosen)
+
+    def parents(self, path: str) -> None:
+        """Add the directories that a path is in, which every user may enter."""
+        for parent in reversed(Path(path).parents[:-1]):
+            entry = tarfile.TarInfo(str(parent))
+            entry.type, entry.mode = tarfile.DIRTYPE, 0o755
+            self._archive.addfile(entry)
+
+    def link(self, path: str, target: str) -> None:
+        """Add a symbolic link."""
+        entry = tarfile.TarInfo(path)
+        entry.type, entry.linkname = tarfile.SYMTYPE, target
+        self._archive.addfile(entry)
 
     def writable(self, path: str) -> None:
         """Add a directory that servers write to."""
