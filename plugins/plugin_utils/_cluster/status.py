@@ -180,8 +180,15 @@ def _ready(
 
 
 def _waiting_message(waiting: Sequence[GroupState]) -> str:
-    cause = next((state.cause for state in waiting if state.cause), None)
-    return f"Waiting for {join_limited(map(str, waiting))}{f' ({cause})' if cause else ''}."
+    causes = "; ".join(_causes(waiting))
+    return f"Waiting for {join_limited(map(str, waiting))}{f' ({causes})' if causes else ''}."
+
+
+def _causes(waiting: Sequence[GroupState]) -> Sequence[str]:
+    """Return why the first pod is not ready, and why the kubelet has evicted one: the scheduler does not report that."""
+    first = next((state.cause for state in waiting if state.cause), None)
+    evicted = next((text for state in waiting for text in state.evicted), None)
+    return [*dict.fromkeys(filter(None, (first, evicted)))]
 
 
 def _progressing(

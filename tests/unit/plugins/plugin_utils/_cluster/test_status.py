@@ -62,6 +62,12 @@ def unschedulable(ordinal: int) -> Manifest:
     return {**pod(), "metadata": metadata, "status": {"phase": "Pending", "conditions": [scheduled]}}
 
 
+def evicted(ordinal: int) -> Manifest:
+    """Return a pod that the kubelet has stopped."""
+    status = {"phase": "Failed", "reason": "Evicted", "message": "The node was low on resource: memory."}
+    return {**unschedulable(ordinal), "status": status}
+
+
 def unready_pods(cluster: Cluster, *names: str) -> Observed:
     """Return the observed state if these pods of the only group are not ready, and another one is."""
     states = {**dict.fromkeys(names, "False"), "druid-c-brokers-0": "True"}
@@ -188,6 +194,17 @@ MESSAGES = [
         of(running(TWO, readyReplicas=0).with_objects([unschedulable(1), unschedulable(0)]), cluster=TWO),
         "Ready",
         "Waiting for brokers 0/2 (pod druid-c-brokers-0: Unschedulable: 0/3 nodes are available: 3 Insufficient cpu.).",
+    ),
+    (
+        of(running(TWO, readyReplicas=0).with_objects([unschedulable(1), evicted(0)]), cluster=TWO),
+        "Ready",
+        "Waiting for brokers 0/2 (pod druid-c-brokers-1: Unschedulable: 0/3 nodes are available: 3 Insufficient cpu.; "
+        "pod druid-c-brokers-0: Evicted: The node was low on resource: memory.).",
+    ),
+    (
+        of(running(TWO, readyReplicas=0).with_objects([evicted(0)]), cluster=TWO),
+        "Ready",
+        "Waiting for brokers 0/2 (pod druid-c-brokers-0: Evicted: The node was low on resource: memory.).",
     ),
     (of(running(druid.cluster()).with_objects([unschedulable(0)])), "Degraded", "No problems."),
     (of(running(SCALED)), "Ready", "Waiting for brokers 3/1 (too many)."),
