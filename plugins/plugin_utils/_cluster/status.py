@@ -185,7 +185,7 @@ def _waiting_message(waiting: Sequence[GroupState]) -> str:
 
 
 def _causes(waiting: Sequence[GroupState]) -> Sequence[str]:
-    """Return why the first pod is not ready, and why the kubelet has evicted one: the scheduler does not report that."""
+    """Return why the first pod is not ready, and why one was evicted, which the scheduler does not report."""
     first = next((state.cause for state in waiting if state.cause), None)
     evicted = next((text for state in waiting for text in state.evicted), None)
     return [*dict.fromkeys(filter(None, (first, evicted)))]

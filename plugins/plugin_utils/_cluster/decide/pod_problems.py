@@ -129,7 +129,7 @@ def _advice(pod: Manifest, container: _Container, ended: Mapping[str, Any]) -> s
         return ""
     spec = pod.get("spec") or {}
     containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
-    found = next((each for each in containers if each["name"] == container["name"]), {})
+    found: _Container = next((each for each in containers if each["name"] == container["name"]), {})
     limit = ((found.get("resources") or {}).get("limits") or {}).get("memory")
     which = f"its memory limit of {limit}" if limit else "the memory of its node"
     return f"the container needs more than {which}, raise it or lower the sizes of its JVM"
