@@ -81,8 +81,8 @@ def test_the_end_of_a_pod_is_progress_before_its_stateful_set_shows_that() -> No
     rolls = {"updateRevision": "b", "updatedReplicas": 1, "readyReplicas": 1}
     live = rolling.observed(CLUSTER, historicals=rolls).with_objects([rolling.pod("historicals", 1, "b")])
     first = status(CLUSTER, live, (), {}, START)
-    gone = live.without([ObjectKey("Pod", "druid-c-historicals-0")])
-    found = [status(CLUSTER, each, (), first, START + timedelta(minutes=20)) for each in (live, gone)]
+    without_old = live.without([ObjectKey("Pod", "druid-c-historicals-0")])
+    found = [status(CLUSTER, each, (), first, START + timedelta(minutes=20)) for each in (live, without_old)]
     assert [each["rollout"]["outdated"] for each in found] == [1, 0]
     reported_reasons = [each["reason"] for one in found for each in one["conditions"] if each["type"] == "Degraded"]
     assert reported_reasons == [reasons.ROLLOUT_STALLED, reasons.AS_EXPECTED]
