@@ -13,10 +13,11 @@ STORAGE_CLASSES = {
     "standard": ("test/kwok", "Immediate"),
     "standard-wait": ("test/kwok-wait", "WaitForFirstConsumer"),
 }
-# Beside a real node: the default class has real directories.
-DIRECTORIES = "test/directory"
+# Beside a real node: the default class has real directories, and another one file systems that can be full.
+DIRECTORIES, FILE_SYSTEMS = "test/directory", "test/file-system"
 _REAL_STORAGE_CLASSES = {
     "standard": (DIRECTORIES, "WaitForFirstConsumer"),
+    "sized": (FILE_SYSTEMS, "WaitForFirstConsumer"),
     "simulated": ("test/kwok-wait", "WaitForFirstConsumer"),
 }
 _SIMULATED, _FAKE = "kwok.x-k8s.io/node", "fake"

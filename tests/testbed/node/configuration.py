@@ -71,6 +71,7 @@ def kubelet(directory: Path, network: Network, authority: Path, group: str) -> d
         "enforceNodeAllocatable": ["pods"],
         # the disk is this machine's
         "evictionHard": {"memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
+        "evictionPressureTransitionPeriod": "5s",
         "imageGCHighThresholdPercent": 100,
         "imageGCLowThresholdPercent": 99,
         "clusterDNS": [network.address],

@@ -4,7 +4,7 @@
 """
 Provides the volumes of a node: directories, as local PersistentVolumes, so that the kubelet applies fsGroup.
 
-It makes them for the PVCs of its StorageClasses, grows them (in name), and removes those that are released.
+It makes them for the PVCs of its StorageClasses, grows them (directories in name), and removes those that are released.
 """
 
 from __future__ import annotations
@@ -12,14 +12,17 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..api import Api, ApiError
-from ..objects import DIRECTORIES
+from ..objects import DIRECTORIES, FILE_SYSTEMS
 from ..users import read_tokens
+from . import file_systems
+from .machine import Machine
+from .running import machine_of
 
 _SELECTED = "volume.kubernetes.io/selected-node"
 _PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
@@ -39,9 +42,13 @@ class Request:
 
 
 def decide(
-    claims: list[dict[str, Any]], volumes: list[dict[str, Any]], classes: set[str], directory: Path, node: str
+    claims: list[dict[str, Any]],
+    volumes: list[dict[str, Any]],
+    classes: Mapping[str, str],
+    directory: Path,
+    node: str,
 ) -> Iterator[Request]:
-    """What there is to do for these PVCs and PVs."""
+    """What there is to do for these PVCs and PVs; the classes have their provisioners."""
     known = {volume["metadata"]["name"] for volume in volumes}
     for claim in claims:
         spec, metadata = claim["spec"], claim["metadata"]
@@ -50,7 +57,8 @@ def decide(
         if spec.get("volumeName"):
             yield from _growth(claim)
         elif metadata.get("annotations", {}).get(_SELECTED) == node and volume_name(claim) not in known:
-            yield Request("POST", _VOLUMES, _volume(claim, directory / volume_name(claim), node))
+            provisioner = classes[spec["storageClassName"]]
+            yield Request("POST", _VOLUMES, _volume(claim, directory / volume_name(claim), node, provisioner))
     for volume in volumes:
         if _is_ours(volume) and volume["status"].get("phase") == "Released":
             yield Request("DELETE", f"{_VOLUMES}/{volume['metadata']['name']}")
@@ -73,15 +81,20 @@ def _growth(claim: dict[str, Any]) -> Iterator[Request]:
 
 def _is_ours(volume: dict[str, Any]) -> bool:
     metadata, spec = volume["metadata"], volume["spec"]
-    ours = metadata.get("annotations", {}).get(_PROVISIONED_BY) == DIRECTORIES
+    ours = _provisioner(volume) in (DIRECTORIES, FILE_SYSTEMS)
     return ours and spec["persistentVolumeReclaimPolicy"] == "Delete" and not metadata.get("deletionTimestamp")
 
 
-def _volume(claim: dict[str, Any], directory: Path, node: str) -> dict[str, Any]:
+def _provisioner(volume: dict[str, Any]) -> str | None:
+    found: str | None = volume["metadata"].get("annotations", {}).get(_PROVISIONED_BY)
+    return found
+
+
+def _volume(claim: dict[str, Any], directory: Path, node: str, provisioner: str) -> dict[str, Any]:
     metadata, spec = claim["metadata"], claim["spec"]
     here = {"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}
     return {
-        "metadata": {"name": directory.name, "annotations": {_PROVISIONED_BY: DIRECTORIES}},
+        "metadata": {"name": directory.name, "annotations": {_PROVISIONED_BY: provisioner}},
         "spec": {
             "capacity": {"storage": spec["resources"]["requests"]["storage"]},
             "accessModes": spec["accessModes"],
@@ -103,24 +116,46 @@ def main() -> None:
     plane, url, node = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
     token = read_tokens(plane / "tokens.csv")["volumes"]
     api = Api(url, authority=plane / "ca.crt", authorization=f"Bearer {token}")
+    place = Place(plane / "node" / "volumes", machine_of(plane))
     while True:
         try:
-            _once(api, plane / "node" / "volumes", node)
+            _once(api, place, node)
         except (ApiError, OSError) as error:
             print(error, flush=True)
         time.sleep(_INTERVAL)
 
 
-def _once(api: Api, directory: Path, node: str) -> None:
-    classes = {
-        each["metadata"]["name"] for each in api.request("GET", _CLASSES)["items"] if each["provisioner"] == DIRECTORIES
-    }
+@dataclass(frozen=True)
+class Place:
+    """Where the volumes are: in a directory of the machine that the node is."""
+
+    directory: Path
+    machine: Machine
+
+    def change(self, request: Request, sized: set[str]) -> None:
+        """Do with the directory what the request reports to the API server; `sized` are the names of file systems."""
+        if request.method == "POST":
+            volume = self.directory / request.body["metadata"]["name"]
+            volume.mkdir(exist_ok=True)
+            if _provisioner(request.body) == FILE_SYSTEMS:
+                file_systems.make(self.machine, volume, request.body["spec"]["capacity"]["storage"])
+            return
+        volume = self.directory / request.path.rpartition("/")[2]
+        if request.method == "PATCH" and volume.name in sized:
+            file_systems.grow(self.machine, volume, request.body["spec"]["capacity"]["storage"])
+        if request.method == "DELETE":
+            if volume.name in sized:
+                file_systems.remove(self.machine, volume)
+            shutil.rmtree(volume, ignore_errors=True)
+
+
+def _once(api: Api, place: Place, node: str) -> None:
+    classes = {each["metadata"]["name"]: each["provisioner"] for each in api.request("GET", _CLASSES)["items"]}
+    ours = {name: provisioner for name, provisioner in classes.items() if provisioner in (DIRECTORIES, FILE_SYSTEMS)}
     claims = api.request("GET", "/api/v1/persistentvolumeclaims")["items"]
     volumes = api.request("GET", _VOLUMES)["items"]
-    for request in decide(claims, volumes, classes, directory, node):
-        if request.method == "POST":
-            (directory / request.body["metadata"]["name"]).mkdir(exist_ok=True)
-        if request.method == "DELETE":
-            shutil.rmtree(directory / request.path.rpartition("/")[2], ignore_errors=True)
+    sized = {each["metadata"]["name"] for each in volumes if _provisioner(each) == FILE_SYSTEMS}
+    for request in decide(claims, volumes, ours, place.directory, node):
+        place.change(request, sized)
         kind = _MERGE if request.method == "PATCH" else "application/json"
         api.request(request.method, request.path, request.body, content_type=kind)

@@ -13,6 +13,7 @@ import pytest
 from ansible_collections.druidops.druid.tests.testbed.node.volumes import decide
 
 CLASS = "standard"
+CLASSES = {CLASS: "test/directory", "sized": "test/file-system"}
 DIRECTORY = Path("/volumes")
 
 
@@ -42,17 +43,23 @@ def volume(phase: str, policy: str = "Delete", provisioner: str = "test/director
 
 def decided(claims: list[dict[str, Any]], volumes: list[dict[str, Any]]) -> list[str]:
     """What is asked of the API server, in short."""
-    requests = decide(claims, volumes, {CLASS}, DIRECTORY, "real")
+    requests = decide(claims, volumes, CLASSES, DIRECTORY, "real")
     return [f"{each.method} {each.path.rpartition('/v1/')[2]}" for each in requests]
 
 
 def test_makes_a_directory_for_a_pod_of_the_node() -> None:
-    (request,) = decide([claim()], [], {CLASS}, DIRECTORY, "real")
+    (request,) = decide([claim()], [], CLASSES, DIRECTORY, "real")
     assert (request.method, request.path) == ("POST", "/api/v1/persistentvolumes")
     spec = request.body["spec"]
     assert spec["local"] == {"path": "/volumes/pvc-1"}
     assert spec["claimRef"]["uid"] == "1"
     assert spec["capacity"] == {"storage": "2Gi"}
+
+
+def test_a_volume_is_of_the_provisioner_of_its_class() -> None:
+    for name, provisioner in CLASSES.items():
+        (request,) = decide([claim(storageClassName=name)], [], CLASSES, DIRECTORY, "real")
+        assert request.body["metadata"]["annotations"] == {"pv.kubernetes.io/provisioned-by": provisioner}
 
 
 WAITING = {
@@ -86,6 +93,7 @@ def test_grows_volume_and_claim() -> None:
 
 
 def test_removes_only_its_own_that_are_released() -> None:
-    assert decided([], [volume("Released")]) == ["DELETE persistentvolumes/pvc-1"]
+    for provisioner in CLASSES.values():
+        assert decided([], [volume("Released", provisioner=provisioner)]) == ["DELETE persistentvolumes/pvc-1"]
     for other in (volume("Bound"), volume("Released", "Retain"), volume("Released", provisioner="other")):
         assert decided([], [other]) == []
