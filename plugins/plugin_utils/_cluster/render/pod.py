@@ -6,10 +6,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,6 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.con
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.metadata import without_none
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.strategic_merge import strategic_merge
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secret_digest import secret_digest
 
 
 def pod_template(
@@ -53,26 +50,12 @@ def _old_service_account(spec: Mapping[str, Any]) -> str | None:
 def _annotations(group: Group, restarted_at: str | None) -> dict[str, str] | None:
     annotations = dict(group.first_present("podAnnotations") or {})
     if group.cluster.secret_references:
-        annotations[names.SECRET_HASH_ANNOTATION] = _secret_hash(group.cluster)
+        cluster = group.cluster
+        secrets = [cluster.references.get(key) for key in cluster.secret_references]
+        annotations[names.SECRET_HASH_ANNOTATION] = secret_digest(secrets)
     if restarted_at is not None:
         annotations[names.RESTARTED_AT_ANNOTATION] = restarted_at
     return annotations or None
-
-
-def _secret_hash(cluster: Cluster) -> str:
-    """Return a digest of the Secrets' data that does not reveal it.
-
-    Users who can read pods could brute-force a weak password. So the digest is keyed by the uid, which is random, and
-    visible only to users who can read the Secret. (The resourceVersion would restart all pods when a label is added, or
-    when all Secrets of a Kubernetes cluster are re-encrypted.)
-    """
-    digest = hashlib.sha256()
-    for key in cluster.secret_references:
-        secret = cluster.references.get(key) or {}
-        uid = (secret.get("metadata") or {}).get("uid") or ""
-        data = json.dumps(secret.get("data"), sort_keys=True)
-        digest.update(hmac.digest(uid.encode("ascii"), data.encode("ascii"), "sha256"))
-    return base64.b64encode(digest.digest()).decode("ascii")
 
 
 def _spec(group: Group, configuration_hash: str) -> dict[str, Any]:
