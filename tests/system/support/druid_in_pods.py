@@ -18,9 +18,9 @@ from testbed.druid.kafka import Kafka
 
 
 def created(live: NamespaceClient, directory: Path, cluster: dict[str, Any] | None = None) -> tuple[Ansible, Run]:
-    """Create what the cluster needs, and the cluster by the playbook, without one that of the resource that exists.
+    """Create what a cluster needs, and run the playbook until the pods of the cluster are ready.
 
-    Return when its pods are ready.
+    Without `cluster`, the resource has to exist already.
     """
     for manifest in real_cluster.services():
         live.create(manifest)

@@ -14,8 +14,6 @@ from .configuration import SOCKET
 from .machine import NAME, Machine
 from .requirements import NodeError, program
 
-_LOGS = Path("/var/log/pods")
-
 
 def machine_of(directory: Path) -> Machine:
     """The machine of the node in the directory of a control plane."""
@@ -31,9 +29,10 @@ def load(machine: Machine, images: Path) -> None:
         raise NodeError(f"containerd does not import {images}: {done.stderr}")
 
 
-def printed(machine: Machine, pod: dict[str, Any], container: str) -> str:
-    """What a container of the pod has printed since its last start."""
+def printed(directory: Path, pod: dict[str, Any], container: str) -> str:
+    """What a container of the pod has printed since its last start, by the directory of the control plane."""
     metadata = pod["metadata"]
-    directory = _LOGS / f"{metadata['namespace']}_{metadata['name']}_{metadata['uid']}" / container
-    files = sorted(machine.path(directory).glob("*.log"))
+    place = f"{metadata['namespace']}_{metadata['name']}_{metadata['uid']}"
+    # where the kubelet is configured to write it
+    files = sorted((directory / "node" / "logs" / place / container).glob("*.log"))
     return files[-1].read_text(encoding="utf-8") if files else ""
