@@ -25,6 +25,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{ printf "%s.%s.pods" .Release.Namespace .Release.Name }}
 {{- end }}
 
+{{- define "druid-collector.checksums" -}}
+checksum/config: {{ include "druid-collector.config" . | sha256sum }}
+{{- with .Values.environmentChecksum }}
+checksum/environment: {{ . | quote }}
+{{- end }}
+{{- end }}
+
 {{- define "druid-collector.isHealthChecked" -}}
 {{- kindIs "invalid" .Values.healthCheck | ternary (empty .Values.config) .Values.healthCheck }}
 {{- end }}

@@ -17,6 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide i
     chart_mismatch,
     deployed_label,
     has_attempted,
+    has_deployed,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import HelmError
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import observe_release
@@ -32,7 +33,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Revision
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.uninstall import uninstall
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.uninstall import delete_object, uninstall
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.finalizer import finalizer_patch
@@ -84,7 +85,11 @@ def _set_finalizer(api: KubernetesApi, done: Reconciled, step: Finalizer, _optio
     return replace(done, resource=resource, is_deleted=not step.is_set)
 
 
-def _remove_pending(api: KubernetesApi, done: Reconciled, step: RemovePending, _options: Options) -> Reconciled:
+def _remove_pending(api: KubernetesApi, done: Reconciled, step: RemovePending, options: Options) -> Reconciled:
+    collector = done.collector
+    connection = connection_of(api, options.user_of(collector.tenant))
+    for change in step.objects:
+        delete_object(connection, change.before or {}, collector.release, collector.tenant)
     metadata = step.revision.secret["metadata"]
     api.delete("Secret", metadata["namespace"], metadata["name"], metadata["uid"])
     release, unreadable = observe_release(api, done.collector.tenant, done.collector.release)
@@ -100,6 +105,11 @@ def _deploy(api: KubernetesApi, done: Reconciled, step: Deploy, options: Options
     if release is None or release.deployed is None:
         raise HelmError(
             f"Helm has not deployed the release {step.target.release}: {unreadable or 'there is no revision'}."
+        )
+    if not has_deployed(step.target, done.release, release.deployed):
+        raise HelmError(
+            f"Helm has not deployed the release {step.target.release}: kubernetes.core.helm takes the values for those "
+            f"of revision {release.deployed.number}. Change another value as well."
         )
     _label(api, done, release.deployed)
     done = replace(done, release=release, is_installing=False)
@@ -149,8 +159,7 @@ def _restore(api: KubernetesApi, done: Reconciled, step: Restore, options: Optio
 
 
 def _uninstall(api: KubernetesApi, done: Reconciled, step: Uninstall, options: Options) -> Reconciled:
-    connection = connection_of(api, options.user_of(done.collector.tenant))
-    uninstall(connection, options.helm, step.release, step.name)
+    uninstall(api, options, step.release, step.name)
     return replace(done, release=None)
 
 

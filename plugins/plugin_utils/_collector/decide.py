@@ -18,7 +18,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.config_t
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observed import NamespaceState, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import ObjectChange
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import PENDING, Release, Revision
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
+    FAILED,
+    PENDING,
+    Release,
+    Revision,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Chart, Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.values import values
@@ -146,7 +151,15 @@ def target(collector: Collector, observed: Observed, chart: Chart) -> Target | F
             f"{source.field}: there is no {source.kind} {source.name} with the key {source.key} in namespace "
             f"{collector.namespace}. Create it, or change the reference.",
         )
-    return Target(collector.release, collector.tenant, chart, values(collector, config, observed.druid))
+    missing = [name for name, secret in observed.environment.items() if secret is None]
+    if missing:
+        return Finding(
+            reasons.REFERENCE_NOT_FOUND,
+            f"spec.values.environmentSecrets: there is no Secret {join_limited(missing)} in namespace "
+            f"{collector.tenant}. Create it, or remove its name.",
+        )
+    environment = tuple(observed.environment.values())
+    return Target(collector.release, collector.tenant, chart, values(collector, config, observed.druid, environment))
 
 
 def _place(collector: Collector) -> str:
@@ -179,9 +192,13 @@ def is_deployed(desired: Target, release: Release | None) -> Revision | None:
         return None
     if revision.labels.get(names.DEPLOYED_LABEL) == deployed_label(desired, revision):
         return revision
+    return revision if _is_alike(desired, revision) else None
+
+
+def _is_alike(desired: Target, revision: Revision) -> bool:
     is_same_chart = (revision.chart, revision.chart_version) == (desired.chart.name, desired.chart.version)
     # As JSON: for Python, true is 1.
-    return revision if is_same_chart and digest(revision.values) == digest(desired.values) else None
+    return is_same_chart and digest(revision.values) == digest(desired.values)
 
 
 def chart_mismatch(desired: Target, deployed: Revision) -> tuple[Finding, ...]:
@@ -205,10 +222,13 @@ def deployed_label(desired: Target, revision: Revision) -> str:
 def has_attempted(before: Release | None, after: Release | None, message: str) -> bool:
     """Return whether a failed run of Helm has tried: otherwise it is repeated, since the cause may be gone by then.
 
-    An outage, another run of Helm and a missing permission let it create no revision.
+    An outage, another run of Helm and a missing permission let it create no revision. A Helm that was killed leaves one
+    that is pending.
     """
     if after is None:
         return before is None and _UNINSTALLED in message
+    if after.latest.state in PENDING:
+        return False
     return before is None or after.latest.number > before.latest.number
 
 
@@ -257,6 +277,33 @@ def interrupted(release: Release | None, now: datetime, timeout: float) -> Revis
         reasons.RELEASE_PENDING,
         f"Another run of Helm changes the release: its revision {release.latest.number} is {release.latest.state}.",
     )
+
+
+def failed_alike(desired: Target, release: Release | None) -> Revision | None:
+    """Return the latest revision if it failed with this chart and these values, and none was restored after it.
+
+    kubernetes.core.helm before version 6 takes it for deployed, and does nothing.
+    """
+    latest = release.latest if release else None
+    return latest if latest and latest.state == FAILED and _is_alike(desired, latest) else None
+
+
+def has_deployed(desired: Target, before: Release | None, after: Revision) -> bool:
+    """Return whether Helm has deployed this revision, or it is as specified.
+
+    kubernetes.core.helm does nothing if it takes the values for the same: for Python, true is 1.
+    """
+    return before is None or after.number > before.latest.number or _is_alike(desired, after)
+
+
+def left_objects(stale: Revision, rendered: Sequence[Manifest], release: Release | None) -> tuple[ObjectChange, ...]:
+    """Return the objects of an interrupted revision that no later one has: Helm would never delete them.
+
+    An interrupted installation begins again from nothing: Helm would keep fields that only its objects have.
+    """
+    deployed = release.deployed if release else None
+    known = {_key(each) for each in (*rendered, *deployed.manifest)} if deployed else set()
+    return tuple(ObjectChange(each, None) for each in stale.manifest if _key(each) not in known)
 
 
 def object_changes(rendered: Sequence[Manifest], release: Release | None) -> tuple[ObjectChange, ...]:

@@ -32,6 +32,7 @@ def observe(api: KubernetesApi, collector: Collector) -> Observed:
         siblings=tuple(api.list_objects(names.KIND, namespace)) if collector.uid else (),
         druid=api.get("Druid", namespace, collector.cluster) if collector.cluster else None,
         source=api.get(source.kind, namespace, source.name) if source else None,
+        environment={name: api.get("Secret", collector.tenant, name) for name in collector.environment_secrets},
     )
 
 

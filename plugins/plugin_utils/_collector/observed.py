@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release
@@ -19,7 +20,8 @@ NamespaceState = Literal["active", "missing", "terminating"]
 class Observed:
     """What was read. `owner` is the Collector that the release belongs to, if it is another one and exists.
 
-    `unreadable` is why a Secret of the release cannot be read.
+    `unreadable` is why a Secret of the release cannot be read. `environment` are the Secrets with environment variables
+    by name, None for one that does not exist.
     """
 
     release: Release | None = None
@@ -28,3 +30,4 @@ class Observed:
     siblings: tuple[Manifest, ...] = ()
     druid: Manifest | None = None
     source: Manifest | None = None
+    environment: Mapping[str, Manifest | None] = field(default_factory=dict)

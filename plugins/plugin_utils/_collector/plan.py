@@ -45,9 +45,13 @@ class Objects:
 
 @dataclass(frozen=True)
 class RemovePending:
-    """Remove the record of a revision whose run was interrupted: Helm refuses any other operation while it exists."""
+    """Remove the record of a revision whose run was interrupted: Helm refuses any other operation while it exists.
+
+    `objects` are those that it may have created, and that Helm knows from no other revision.
+    """
 
     revision: Revision
+    objects: tuple[ObjectChange, ...] = ()
 
     @property
     def title(self) -> str:

@@ -30,6 +30,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import (
     Deploy,
     Mark,
+    Objects,
     Plan,
     RemovePending,
     Restore,
@@ -140,16 +141,17 @@ def _to_keep(api: KubernetesApi, planned: Reconciled, deployed: Revision, option
     """Plan for a release that is deployed as specified: its objects, and its mark."""
     collector = planned.collector
     is_marked = planned.release is not None and planned.release.owner == (collector.namespace, collector.name)
-    connection = connection_of(api, options.user_of(collector.tenant))
-    objects = compare_objects(connection, deployed.manifest, collector.release, collector.tenant)
     # A chart can have other objects with an API server than those that were rendered without one.
     refused = permitted.of_chart(api, collector, (*deployed.manifest, *deployed.hooks), options)
-    # What is not permitted is not written again.
-    restored = () if any(each.reason in _NOT_PERMITTED for each in refused) else objects.changes
+    objects = Objects()
+    # What is not permitted is not even compared.
+    if not any(each.reason in _NOT_PERMITTED for each in refused):
+        connection = connection_of(api, options.user_of(collector.tenant))
+        objects = compare_objects(connection, deployed.manifest, collector.release, collector.tenant)
     steps = (
         *_finalizer(collector),
         *(() if is_marked else (Mark(deployed, collector.release),)),
-        *(Restore(change, deployed) for change in restored),
+        *(Restore(change, deployed) for change in objects.changes),
     )
     plan = Plan(steps, (*refused, *objects.problems), objects.warnings)
     return replace(planned, plan=plan, objects=objects, failed_attempt={})
@@ -186,6 +188,7 @@ def _to_deploy(
     foreign = permitted.of_release(api, collector, planned.release, options)
     if foreign:
         return planned.blocked(decide.foreign_objects(collector, foreign))
+    stale = pending or decide.failed_alike(desired, planned.release)
     is_installed = planned.release is not None and planned.release.deployed is not None
     deploy = Deploy(
         "upgrade" if is_installed else "install",
@@ -194,7 +197,7 @@ def _to_deploy(
     )
     steps: tuple[Step, ...] = (
         *_finalizer(collector),
-        *((RemovePending(pending),) if pending else ()),
+        *((RemovePending(stale, decide.left_objects(stale, rendered, planned.release)),) if stale else ()),
         deploy,
     )
     return replace(planned, plan=Plan(steps), failed_attempt={})

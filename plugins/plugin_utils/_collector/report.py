@@ -82,7 +82,7 @@ def lines(plan: Plan) -> list[str]:
 
 def _lines(step: Any) -> Iterator[str]:
     yield step.title
-    if isinstance(step, Deploy):
+    if isinstance(step, Deploy | RemovePending):
         yield from (change.title for change in step.objects)
 
 
@@ -92,7 +92,7 @@ def diff(plan: Plan) -> list[dict[str, Any]]:
 
 
 def _changes(step: Any) -> Iterable[ObjectChange]:
-    if isinstance(step, Deploy):
+    if isinstance(step, Deploy | RemovePending):
         return step.objects
     return (step.change,) if isinstance(step, Restore) else ()
 

@@ -104,6 +104,12 @@ class Collector(CustomResource):
         return mapping(self.spec.get("values"))
 
     @property
+    def environment_secrets(self) -> tuple[str, ...]:
+        """Names of the Secrets of the tenant that are environment variables, a value of the default chart."""
+        specified = None if self.chart else self.values.get("environmentSecrets")
+        return tuple(each for each in specified if isinstance(each, str)) if isinstance(specified, list) else ()
+
+    @property
     def takes_over(self) -> bool:
         return self.spec.get("takeOver") is True
 

@@ -7,10 +7,12 @@
 from __future__ import annotations
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import Helm
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import kinds_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.account import connection_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import is_deleted_namespace, kinds_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
 # kubernetes.core.helm does nothing about a release in this state.
@@ -18,19 +20,30 @@ _UNINSTALLING = "uninstalling"
 _KEEP_ANNOTATION = "helm.sh/resource-policy"
 
 
-def uninstall(api: KubernetesApi, helm: Helm, release: Release, name: str) -> None:
+def uninstall(api: KubernetesApi, options: Options, release: Release, name: str) -> None:
     """Uninstall the release."""
     namespace = release.latest.secret["metadata"]["namespace"]
     if release.latest.state != _UNINSTALLING:
-        helm.uninstall(name, namespace)
+        options.helm.uninstall(name, namespace)
         return
+    connection = connection_of(api, options.user_of(namespace))
     for manifest in release.latest.manifest:
-        _delete(api, manifest, name, namespace)
+        try:
+            delete_object(connection, manifest, name, namespace)
+        except ApiError as error:
+            if not _is_deleted_with_its_namespace(api, error, manifest, namespace):
+                raise
     for metadata in (secret["metadata"] for secret in release.secrets):
-        api.delete("Secret", namespace, metadata["name"], metadata["uid"])
+        connection.delete("Secret", namespace, metadata["name"], metadata["uid"])
 
 
-def _delete(api: KubernetesApi, manifest: Manifest, release: str, namespace: str) -> None:
+def _is_deleted_with_its_namespace(api: KubernetesApi, error: ApiError, manifest: Manifest, tenant: str) -> bool:
+    """Return whether the permission is missing because the namespace of the object, not that of the release, goes."""
+    namespace = manifest["metadata"].get("namespace") or tenant
+    return error.status == FORBIDDEN and namespace != tenant and is_deleted_namespace(api, namespace)
+
+
+def delete_object(api: KubernetesApi, manifest: Manifest, release: str, namespace: str) -> None:
     """Delete an object if it exists and belongs to the release."""
     kind = kinds_of(api, [manifest]).get((manifest["apiVersion"], manifest["kind"]))
     if kind is None or (manifest["metadata"].get("annotations") or {}).get(_KEEP_ANNOTATION) == "keep":

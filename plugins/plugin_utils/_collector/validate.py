@@ -29,8 +29,10 @@ _PATH = re.compile(r"/[A-Za-z0-9/._+-]*")
 # Helm's limit for the name of a release, and those of Kubernetes.
 MAX_RELEASE, MAX_NAMESPACE, MAX_LABEL = 53, 63, 63
 # Values of the default chart that other fields set.
-RESERVED = ("config", "druid", "fullnameOverride", "nameOverride")
+RESERVED = ("config", "druid", "environmentChecksum", "fullnameOverride", "nameOverride")
 RESERVED_OF_IMAGE = "tag"
+# What is not known from the cluster.
+OWN_OF_DRUID = frozenset({"metricsPort", "scrapeInterval"})
 
 
 def problems(collector: Collector, allowed_repositories: Sequence[str]) -> tuple[Finding, ...]:
@@ -90,16 +92,16 @@ def _of_other_chart(collector: Collector, address: ChartAddress) -> Iterator[str
 
 def _reserved(collector: Collector) -> Iterator[str]:
     for name in RESERVED:
-        if name in collector.values and not (name == "druid" and _sets_only_port(collector)):
+        if name in collector.values and not (name == "druid" and _sets_only_own(collector)):
             yield f"spec.values.{name}: another field of this resource sets this value. Remove it here."
     image = collector.values.get("image")
     if isinstance(image, dict) and RESERVED_OF_IMAGE in image:
         yield "spec.values.image.tag: set spec.collector.version instead."
 
 
-def _sets_only_port(collector: Collector) -> bool:
+def _sets_only_own(collector: Collector) -> bool:
     druid = collector.values.get("druid")
-    return isinstance(druid, dict) and set(druid) <= {"metricsPort"}
+    return isinstance(druid, dict) and druid.keys() <= OWN_OF_DRUID
 
 
 def _refused_chart(address: ChartAddress | None, allowed: Sequence[str]) -> Iterator[Finding]:

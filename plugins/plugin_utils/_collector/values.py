@@ -7,10 +7,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secret_digest import secret_digest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.custom_resource import mapping
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.properties import properties
 
@@ -18,7 +20,9 @@ PORT_PROPERTY = "druid.emitter.prometheus.port"
 _PORT = re.compile(r"[1-9][0-9]{0,4}")
 
 
-def values(collector: Collector, config: str | None, druid: Manifest | None) -> dict[str, Any]:
+def values(
+    collector: Collector, config: str | None, druid: Manifest | None, environment: Sequence[Manifest | None] = ()
+) -> dict[str, Any]:
     """Return the values: those of the resource, and for the default chart what its other fields set."""
     specified = dict(collector.values)
     if collector.chart is not None:
@@ -27,6 +31,9 @@ def values(collector: Collector, config: str | None, druid: Manifest | None) -> 
         specified["image"] = {**mapping(specified.get("image")), "tag": collector.version}
     if config is not None:
         specified["config"] = config
+    if environment:
+        # A Secret that changes restarts the pods.
+        specified["environmentChecksum"] = secret_digest(environment)
     if collector.cluster:
         specified["druid"] = {
             **({} if druid is None else _port(druid)),

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.tests.system.collector import shell
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
-from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible, Run
+from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible, Run
 from testbed.clients import helm
 
 COLLECTOR = "druidops.druid.collector"
@@ -95,3 +95,11 @@ def collectors(ansible: Ansible, live: NamespaceClient) -> Collectors:
 def each_collectors(each_ansible: Ansible, live: NamespaceClient) -> Collectors:
     """The oldest and the newest ansible-core, each with its kubernetes.core."""
     return Collectors(each_ansible, live)
+
+
+@pytest.fixture
+def oldest_collectors(live: NamespaceClient, tmp_path: Path) -> Collectors:
+    """The oldest ansible-core, with the oldest kubernetes.core."""
+    directory = tmp_path / "oldest"
+    directory.mkdir()
+    return Collectors(Ansible(CORES["2.18"], live.plane, live.namespace, directory), live)

@@ -14,15 +14,36 @@ from typing import Any
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 
 
-def pending(live: NamespaceClient, secret: dict[str, Any], number: int, state: str, begun: str = "") -> None:
-    """Create a revision after that of the Secret, in this state, begun at the same time or at another one."""
+def pending(
+    live: NamespaceClient,
+    secret: dict[str, Any],
+    number: int,
+    state: str,
+    begun: str = "",
+    *,
+    objects: str = "",
+    values: dict[str, Any] | None = None,
+) -> None:
+    """Create a revision after that of the Secret, in this state, begun at the same time or at another one.
+
+    It has further objects, and other values.
+    """
     release = _decoded(secret)
+    release["manifest"] += f"---\n{objects}" if objects else ""
+    release["config"] = release.get("config") if values is None else values
     release["version"], release["info"]["status"] = number, state
     release["info"]["last_deployed"] = begun or release["info"]["last_deployed"]
     labels = {**secret["metadata"]["labels"], "version": str(number), "status": state}
     name = f"sh.helm.release.v1.{release['name']}.v{number}"
     body = {"kind": "Secret", "type": secret["type"], "metadata": {"name": name, "labels": labels}}
     live.create({**body, "data": {"release": _encoded(release)}})
+
+
+def aged(live: NamespaceClient, secret: dict[str, Any]) -> None:
+    """Have the revision begin longer ago than a run can take."""
+    release = _decoded(secret)
+    release["info"]["last_deployed"] = "2026-01-01T00:00:00Z"
+    live.merge("Secret", secret["metadata"]["name"], {"data": {"release": _encoded(release)}})
 
 
 def add_object(live: NamespaceClient, secret: dict[str, Any], text: str) -> None:

@@ -108,6 +108,23 @@ def test_chart_that_no_secret_has_room_for(collectors: Collectors, live: Namespa
     assert collectors.reason() == "ReleaseDeployed"
 
 
+def test_large_configuration(collectors: Collectors, live: NamespaceClient) -> None:
+    line = "# " + "a comment " * 10 + "\n"
+    text = line * (900_000 // len(line))
+    live.create(resource(collector={"config": text}))
+    collectors.run()
+    assert base64.b64decode(live.get("Secret", "telemetry-config")["data"]["config.yaml"]).decode() == text
+    assert not collectors.run().changed
+    # what cannot be compressed
+    live.merge("Collector", "telemetry", {"spec": {"collector": {"config": os.urandom(450_000).hex()}}})
+    assert "Too long" in collectors.run(status=2).output
+    assert (collectors.reason(), collectors.revision()) == ("HelmFailed", 1)
+    live.merge("Collector", "telemetry", {"spec": {"collector": {"config": None}}})
+    collectors.run()
+    assert (collectors.reason(), collectors.revision()) == ("ReleaseDeployed", 2)
+    collectors.run(state="absent", wait=True)
+
+
 def test_object_without_a_name(collectors: Collectors, live: NamespaceClient, tmp_path: Path) -> None:
     live.create(resource())
     chart = with_template(tmp_path, "kind: ConfigMap\napiVersion: v1\ndata: {}\n")

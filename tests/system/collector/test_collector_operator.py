@@ -16,8 +16,11 @@ from ansible_collections.druidops.druid.tests.system.support.druid_operator impo
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
 from ansible_collections.druidops.druid.tests.system.support.operator_account import FORBIDDEN, account
+from testbed.api import ApiError
 from testbed.clients import helm
 from testbed.operator_plugin import StartOperator
+
+NOT_FOUND = 404
 
 
 @pytest.fixture
@@ -91,6 +94,39 @@ def test_tenant_whose_namespace_is_deleted(operator: StartOperator, live: Namesp
     eventually(lambda: reason(live) == "TenantNotFound", otherwise=lambda: started.diagnostics("telemetry"))
     live.delete("Collector", "telemetry")
     eventually(lambda: live.find("Collector", "telemetry") is None)
+
+
+@pytest.mark.usefixtures("with_helm")
+@pytest.mark.parametrize("is_tenant", [True, False], ids=["of the tenant", "not of the tenant"])
+def test_namespace_of_the_resource_is_deleted(
+    operator: StartOperator, live: NamespaceClient, tmp_path: Path, is_tenant: bool
+) -> None:
+    """The release has a Role there in both cases, for which the permissions go as well."""
+    own = NamespaceClient(live.plane, f"{live.namespace}-own")
+    path = f"/api/v1/namespaces/{own.namespace}"
+    live.plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": own.namespace}})
+    login = account(live.plane, live.namespace, tmp_path)
+    permit(live, login)
+    permit(own, login)
+    allowed = {"ALLOWED_TENANT_NAMESPACES": live.namespace}
+    started = replace(start(operator, own, tmp_path, login=login, RECONCILE_WAIT="5s", **allowed), kind="Collector")
+    own.create(small_cluster.resource("wiki", small_cluster.spec(replicas=1)))
+    tenant = own if is_tenant else live
+    own.create(resource(tenant=tenant.namespace, cluster="wiki"))
+    started.wait_until_ready("telemetry")
+    assert tenant.names("Deployment") >= {"telemetry"}
+    live.plane.request("DELETE", path)
+    eventually(lambda: not exists(live, path), otherwise=lambda: started.diagnostics("telemetry"))
+    assert live.names("Deployment") | live.names("Service") == set()
+
+
+def exists(live: NamespaceClient, path: str) -> bool:
+    try:
+        return bool(live.plane.request("GET", path))
+    except ApiError as error:
+        if error.status != NOT_FOUND:
+            raise
+        return False
 
 
 def reason(live: NamespaceClient) -> str:

@@ -96,8 +96,8 @@ def test_pods_of_the_cluster_are_scraped_and_signals_are_forwarded(live: Namespa
             for each in (front, end):
                 found = eventually(lambda each=each: lines(each.served(), "druid_jvm_mem_used"))
                 assert len(found) == 1, found
-                for label in ('memKind="heap"', 'pod="druid-wiki-brokers-0"', 'druid="wiki"', 'group="brokers"'):
-                    assert label in found[0]
+                labels = ('memKind="heap"', 'pod="druid-wiki-brokers-0"', 'druid="wiki"', 'group="druid-wiki-brokers"')
+                assert [label for label in labels if label not in found[0]] == []
                 assert f'namespace="{live.namespace}"' in found[0]
             front.send("logs", {"resourceLogs": [{"scopeLogs": [{"logRecords": [{"body": {"stringValue": "a"}}]}]}]})
             eventually(lambda: '"log records": 1' in end.log())
@@ -115,7 +115,7 @@ def lines(text: str, name: str) -> list[str]:
 
 def create_pod(live: NamespaceClient, name: str, cluster: str) -> None:
     """Create a pod that no kubelet runs, whose address is that of this machine."""
-    labels = {"druid_cr": cluster, "nodeSpecUniqueStr": "brokers"}
+    labels = {"druid_cr": cluster, "nodeSpecUniqueStr": f"druid-{cluster}-brokers"}
     spec = {"schedulerName": "none", "containers": [{"name": "druid", "image": "druid"}]}
     live.create({"kind": "Pod", "metadata": {"name": name, "labels": labels}, "spec": spec})
     status = {"status": {"phase": "Running", "podIP": "127.0.0.1", "podIPs": [{"ip": "127.0.0.1"}]}}

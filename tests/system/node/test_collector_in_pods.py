@@ -63,7 +63,7 @@ class Pods:
     def printed(self, name: str) -> str:
         """What the pod of a collector has printed."""
         (pod,) = self.pods(name)
-        return running.printed(running.machine_of(self.live.plane.ca_file.parent), pod, "collector")
+        return running.printed(self.live.plane.ca_file.parent, pod, "collector")
 
     def pods(self, name: str) -> list[dict[str, Any]]:
         """The pods of a collector."""
@@ -138,6 +138,6 @@ def test_configuration_that_the_collector_refuses_does_not_replace_its_pod(pods:
 
 def of_all_groups(text: str) -> dict[str, str]:
     """A metric of each JVM by the group of its pod, empty until all are there."""
-    lines = [line for line in text.splitlines() if line.startswith("java_lang_threading_threadcount{")]
-    found = {group: line for line in lines for group in GROUPS if f'group="{group}"' in line}
+    lines = [line for line in text.splitlines() if line.startswith("java_lang_Threading_ThreadCount{")]
+    found = {group: line for line in lines for group in GROUPS if f'group="druid-{real_cluster.NAME}-{group}"' in line}
     return found if len(found) == len(GROUPS) else {}

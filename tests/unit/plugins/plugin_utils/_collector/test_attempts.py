@@ -5,18 +5,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import decide, names
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Chart, Target
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 
 UNINSTALLED = "release telemetry failed, and has been uninstalled due to atomic being set: timed out"
 
 
-def revision(number: int, version: str = "1.2.3", label: str = "") -> Revision:
+def revision(number: int, version: str = "1.2.3", label: str = "", state: str = "deployed", **values: Any) -> Revision:
     labels = {names.DEPLOYED_LABEL: label} if label else {}
-    return Revision({}, number, "deployed", "c", version, "", {}, (), labels=labels)
+    return Revision({}, number, state, "c", version, "", values, (), labels=labels)
 
 
 def release(number: int | None) -> Release | None:
@@ -37,6 +41,45 @@ def release(number: int | None) -> Release | None:
 )
 def test_attempt(before: int | None, after: int | None, message: str, expected: bool) -> None:
     assert decide.has_attempted(release(before), release(after), message) is expected
+
+
+@pytest.mark.parametrize("state", ["pending-install", "pending-upgrade", "pending-rollback"])
+def test_helm_that_was_killed(state: str) -> None:
+    killed = Release((), revision(2, state=state), None)
+    assert not decide.has_attempted(release(1), killed, "Exited -9")
+    assert not decide.has_attempted(None, killed, "Exited -9")
+
+
+def test_revision_that_failed_and_was_not_rolled_back() -> None:
+    desired = Target("telemetry", "ns", Chart("c", "1.2.3", "c"), {"a": 1})
+    failed, deployed = revision(2, state="failed", a=1), revision(1, a=0)
+    assert decide.failed_alike(desired, Release((), failed, deployed)) == failed
+    assert decide.failed_alike(desired, Release((), failed, None)) == failed
+    # Helm upgrades these
+    assert decide.failed_alike(desired, Release((), revision(2, state="failed", a=2), deployed)) is None
+    assert decide.failed_alike(desired, Release((), deployed, deployed)) is None
+    assert decide.failed_alike(desired, None) is None
+
+
+def test_module_that_did_nothing() -> None:
+    desired = Target("telemetry", "ns", Chart("c", "1.2.3", "c"), {"a": True})
+    assert not decide.has_deployed(desired, release(1), revision(1, a=1))
+    assert decide.has_deployed(desired, release(1), revision(2, a=1))
+    assert decide.has_deployed(desired, None, revision(1, a=1))
+    # an interrupted revision was removed, and the one before is as specified
+    assert decide.has_deployed(desired, release(1), revision(1, a=True))
+
+
+def test_objects_that_an_interrupted_revision_has_left() -> None:
+    def object_of(name: str) -> Manifest:
+        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}}
+
+    stale = replace(revision(2), manifest=tuple(map(object_of, "abc")))
+    deployed = replace(revision(1), manifest=(object_of("a"),))
+    found = decide.left_objects(stale, [object_of("b")], Release((), stale, deployed))
+    assert [change.title for change in found] == ["delete ConfigMap c"]
+    # an installation begins again
+    assert len(decide.left_objects(stale, [object_of("b")], Release((), stale, None))) == 3
 
 
 def test_repository_that_returns_another_version() -> None:

@@ -100,6 +100,8 @@ def test_nothing_hostile_becomes_a_word_of_the_command_line(text: str) -> None:
 
 def test_valid_ones() -> None:
     assert validate.problems(collector(collector={"version": "0.149.0"}, tenant="team-a", cluster="wiki"), []) == ()
+    own = {"metricsPort": 9000, "scrapeInterval": "5s"}
+    assert validate.problems(collector(cluster="wiki", values={"druid": own}), []) == ()
     for repository in (REPOSITORY, "oci://registry.example.com:5000/a/b"):
         chart = {"repository": repository, "name": "c", "version": "1.0.0-rc.1+b"}
         assert validate.problems(collector(chart=chart), [f"{repository}/"]) == ()
@@ -273,6 +275,29 @@ def test_values() -> None:
     assert values(own, None, druid)["druid"]["metricsPort"] == 1
     chart = {"repository": REPOSITORY, "name": "c", "version": "1.0.0"}
     assert values(collector(chart=chart, values={"a": 1}), None, None) == {"a": 1}
+
+
+def test_secrets_of_the_environment() -> None:
+    chart = {"repository": REPOSITORY, "name": "c", "version": "1.0.0"}
+    own = {"environmentSecrets": ["s", 1, "t"]}
+    assert collector(values=own).environment_secrets == ("s", "t")
+    assert collector(values=own, chart=chart).environment_secrets == ()
+    assert collector(values={"environmentSecrets": "s"}).environment_secrets == ()
+
+    def found(environment: dict[str, Any]) -> Target | Finding:
+        return decide.target(collector(), Observed(environment=environment), CHART)
+
+    missing = found({"s": None})
+    assert isinstance(missing, Finding)
+    assert (missing.reason, "Secret s in namespace ns" in missing.message) == (reasons.REFERENCE_NOT_FOUND, True)
+    contents = (("u", "a"), ("u", "b"), ("v", "a"))
+    secrets = [{"metadata": {"uid": uid}, "data": {"k": value}} for uid, value in contents]
+    desired = [found({"s": each}) for each in secrets]
+    # with another uid, it is another one: who guesses the data has to know that
+    checksums = {each.values["environmentChecksum"] for each in desired if isinstance(each, Target)}
+    assert len(checksums) == len(contents)
+    labelled = {**secrets[0], "metadata": {"uid": "u", "labels": {"a": "b"}}}
+    assert found({"s": labelled}) == found({"s": secrets[0]})
 
 
 def manifest(kind: str, version: str = "v1", **metadata: Any) -> dict[str, Any]:
