@@ -66,11 +66,23 @@ class Supervisor(NamedTuple):
     is_suspended: bool
 
 
-class SegmentCounts(NamedTuple):
-    """Published segments of a datasource, as a Broker knows them: those that no server has, and missing replicas."""
+class Incomplete(NamedTuple):
+    """A number of segments that have fewer replicas than their load rules require."""
 
-    unavailable: int
-    missing_replicas: int
+    replicas: int
+    required: int
+    number: int
+
+
+class SegmentCounts(NamedTuple):
+    """Published segments of a datasource, as a Broker knows them: those that no server has, and incomplete ones."""
+
+    unavailable: int = 0
+    incomplete: tuple[Incomplete, ...] = ()
+
+    def missing_replicas(self, historicals: int) -> int:
+        """Return how many replicas so many Historicals could load, and have not: each has a segment only once."""
+        return sum(each.number * max(0, min(each.required, historicals) - each.replicas) for each in self.incomplete)
 
 
 def _servers(document: Any) -> tuple[Server, ...]:
@@ -132,9 +144,13 @@ def _supervisors(document: Any) -> tuple[Supervisor, ...]:
 
 
 def _segment_counts(document: Any) -> Mapping[str, SegmentCounts]:
-    return {
-        str(row["datasource"]): SegmentCounts(int(row["unavailable"]), int(row["missing"] or 0)) for row in document
-    }
+    found: dict[str, SegmentCounts] = {}
+    for row in document:
+        name, group = str(row["datasource"]), Incomplete(*(int(row[column]) for column in Incomplete._fields))
+        unavailable, incomplete = found.get(name, SegmentCounts())
+        added = (group,) if group.required > group.replicas else ()
+        found[name] = SegmentCounts(unavailable + int(row["unavailable"]), (*incomplete, *added))
+    return found
 
 
 def _mapping(document: Any) -> Mapping[str, Any]:
@@ -145,10 +161,9 @@ def _mapping(document: Any) -> Mapping[str, Any]:
 
 # replication_factor is -1 as long as it is not known.
 _SEGMENTS_SQL = """
-SELECT datasource,
-  SUM(CASE WHEN is_available = 0 AND replication_factor <> 0 THEN 1 ELSE 0 END) AS unavailable,
-  SUM(CASE WHEN replication_factor > num_replicas THEN replication_factor - num_replicas ELSE 0 END) AS missing
-FROM sys.segments WHERE is_published = 1 AND is_overshadowed = 0 GROUP BY 1
+SELECT datasource, num_replicas AS replicas, replication_factor AS required, COUNT(*) AS "number",
+  SUM(CASE WHEN is_available = 0 AND replication_factor <> 0 THEN 1 ELSE 0 END) AS unavailable
+FROM sys.segments WHERE is_published = 1 AND is_overshadowed = 0 GROUP BY 1, 2, 3
 """.strip()
 
 SERVERS = Question("servers", f"{_COORDINATOR}/servers", _servers, _SIMPLE)

@@ -87,8 +87,8 @@ def druid_gate(inputs: Inputs, groups: Collection[str], *, is_last: bool = False
     before = previous.get(DRUID_BEFORE)
     warnings = tuple(dict.fromkeys(_unknown(inputs.druid, asked, inputs.cluster)))
     if not previous:
-        return DruidGate(warnings=warnings, before=_before(inputs.druid, asked))
-    awaited = "; ".join(dict.fromkeys(_awaited(inputs.druid, asked, before)))
+        return DruidGate(warnings=warnings, before=_before(inputs, inputs.druid, asked))
+    awaited = "; ".join(dict.fromkeys(_awaited(inputs, inputs.druid, asked, before)))
     if awaited and not _is_over(inputs, limit):
         return DruidGate(awaited, warnings)
     return DruidGate(warnings=(*warnings, *([_timed_out(awaited, limit)] if awaited else ())))
@@ -119,16 +119,18 @@ def _questions(cluster: Cluster) -> tuple[Question[Any], ...]:
     return tuple(question for question, needed in _ANSWERED_BY.items() if all(types & each for each in needed))
 
 
-def _awaited(druid: DruidState, asked: tuple[Question[Any], ...], before: Mapping[str, int] | None) -> Iterator[str]:
+def _awaited(
+    inputs: Inputs, druid: DruidState, asked: tuple[Question[Any], ...], before: Mapping[str, int] | None
+) -> Iterator[str]:
     """Yield what is worse than before; an answer that was never available is not waited for."""
     yield from _unanswered(druid, asked, before)
     if _known(druid, COORDINATOR_LEADER, asked) is False:
         yield "there is no leader of the Coordinators"
     if _known(druid, OVERLORD_LEADER, asked) is False:
         yield "there is no leader of the Overlords"
-    numbers, known = _numbers(druid, asked), before or {}
+    numbers, known = _numbers(inputs, druid, asked), before or {}
     if any(numbers.get(name, 0) > known.get(name, 0) for name in (UNAVAILABLE, MISSING)):
-        yield _segments(_known(druid, SEGMENTS, asked) or {})
+        yield _segments(_known(druid, SEGMENTS, asked) or {}, _historicals(inputs))
     if numbers.get(NOT_RUNNING, 0) > known.get(NOT_RUNNING, 0):
         stopped = _not_running(_known(druid, SUPERVISORS, asked) or ())
         yield join_limited(f"supervisor {each.id} is {each.detailed_state}" for each in stopped)
@@ -159,21 +161,21 @@ def _known(druid: DruidState, question: Question[_T], asked: tuple[Question[Any]
     return None if isinstance(found, Unavailable) else found
 
 
-def _before(druid: DruidState, asked: tuple[Question[Any], ...]) -> Mapping[str, int] | None:
+def _before(inputs: Inputs, druid: DruidState, asked: tuple[Question[Any], ...]) -> Mapping[str, int] | None:
     """Return what the status records at the start of a rollout: nothing of a silent Druid; None if it is not asked."""
     found = [druid.answer(question) for question in asked]
     causes = {each.cause for each in found if isinstance(each, Unavailable)}
     is_unavailable = all(isinstance(each, Unavailable) for each in found)
-    return None if is_unavailable and causes.isdisjoint(_SILENT) else _numbers(druid, asked)
+    return None if is_unavailable and causes.isdisjoint(_SILENT) else _numbers(inputs, druid, asked)
 
 
-def _numbers(druid: DruidState, asked: tuple[Question[Any], ...]) -> Mapping[str, int]:
+def _numbers(inputs: Inputs, druid: DruidState, asked: tuple[Question[Any], ...]) -> Mapping[str, int]:
     """Return the numbers that a rollout must not leave higher, as far as they are known."""
     segments, supervisors = _known(druid, SEGMENTS, asked), _known(druid, SUPERVISORS, asked)
     numbers: dict[str, int] = {}
     if segments is not None:
         numbers[UNAVAILABLE] = sum(each.unavailable for each in segments.values())
-        numbers[MISSING] = sum(each.missing_replicas for each in segments.values())
+        numbers[MISSING] = sum(each.missing_replicas(_historicals(inputs)) for each in segments.values())
     if supervisors is not None:
         numbers[NOT_RUNNING] = len(_not_running(supervisors))
     return numbers
@@ -184,17 +186,23 @@ def _not_running(supervisors: tuple[Supervisor, ...]) -> list[Supervisor]:
     return [each for each in active if not each.is_healthy or each.detailed_state in _STARTING]
 
 
-def _segments(counts: Mapping[str, SegmentCounts]) -> str:
-    found = sorted(counts.items(), key=lambda item: (-item[1].unavailable, -item[1].missing_replicas, item[0]))
-    texts = (_of_datasource(name, number) for name, number in found if number.unavailable or number.missing_replicas)
-    return join_limited(texts)
+def _historicals(inputs: Inputs) -> int:
+    """Return how many Historicals there are or will be.
+
+    The default rules require two replicas. With one Historical, each segment that is added during a rollout lacks one.
+    """
+    groups = (group for group in inputs.cluster.groups if group.node_type == "historical")
+    return sum(max(group.replicas, inputs.live.replicas(group) or 0) for group in groups)
 
 
-def _of_datasource(name: str, counts: SegmentCounts) -> str:
-    parts = (
-        _counted(counts.unavailable, "unavailable segment"),
-        _counted(counts.missing_replicas, "missing replica"),
-    )
+def _segments(counts: Mapping[str, SegmentCounts], historicals: int) -> str:
+    numbers = {name: (each.unavailable, each.missing_replicas(historicals)) for name, each in counts.items()}
+    found = sorted(numbers.items(), key=lambda item: (-item[1][0], -item[1][1], item[0]))
+    return join_limited(_of_datasource(name, *number) for name, number in found if any(number))
+
+
+def _of_datasource(name: str, unavailable: int, missing: int) -> str:
+    parts = (_counted(unavailable, "unavailable segment"), _counted(missing, "missing replica"))
     return f"datasource {name} has {' and '.join(filter(None, parts))}"
 
 

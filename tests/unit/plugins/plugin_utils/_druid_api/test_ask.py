@@ -84,8 +84,15 @@ ANSWERS: list[tuple[Question[Any], Any, Any]] = [
     (SUPERVISORS, [SUPERVISOR], (questions.Supervisor("s", "RUNNING", "CREATING_TASKS", True, False),)),
     (
         SEGMENTS,
-        [{"datasource": "d", "unavailable": 1, "missing": None}],
-        {"d": questions.SegmentCounts(1, 0)},
+        [
+            {"datasource": "d", "replicas": 0, "required": 2, "number": 3, "unavailable": 3},
+            {"datasource": "d", "replicas": 2, "required": 2, "number": 5, "unavailable": 0},
+            {"datasource": "e", "replicas": 0, "required": -1, "number": 1, "unavailable": 1},
+        ],
+        {
+            "d": questions.SegmentCounts(3, (questions.Incomplete(replicas=0, required=2, number=3),)),
+            "e": questions.SegmentCounts(1),
+        },
     ),
 ]
 

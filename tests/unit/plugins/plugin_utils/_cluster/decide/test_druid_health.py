@@ -25,6 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
     OVERLORD_LEADER,
     SEGMENTS,
     SUPERVISORS,
+    Incomplete,
     SegmentCounts,
     Supervisor,
 )
@@ -39,12 +40,13 @@ ROUTERS = {"routers": {**druid.NODE, "nodeType": "router", "replicas": 1}}
 HEALTHY: dict[Question[Any], Any] = {
     COORDINATOR_LEADER: True,
     OVERLORD_LEADER: True,
-    SEGMENTS: {"wiki": SegmentCounts(0, 0)},
+    SEGMENTS: {"wiki": SegmentCounts()},
     SUPERVISORS: (Supervisor("s", "RUNNING", "RUNNING", True, False),),
 }
 WELL = {"unavailableSegments": 0, "missingReplicas": 0, "supervisorsNotRunning": 0}
 AFTER_HISTORICALS = {"group": "historicals", "druidBefore": WELL}
-NO_SEGMENTS = {SEGMENTS: {"wiki": SegmentCounts(3, 0), "pages": SegmentCounts(0, 2)}}
+LACKING = SegmentCounts(0, (Incomplete(replicas=1, required=2, number=2),))
+NO_SEGMENTS = {SEGMENTS: {"wiki": SegmentCounts(3), "pages": LACKING}}
 SILENT = dict.fromkeys(HEALTHY, Unavailable(state.UNREACHABLE, "It was refused."))
 UNKNOWN_NAME = dict.fromkeys(HEALTHY, Unavailable(state.NOT_CONNECTABLE, "The name is unknown."))
 FORBIDDEN = dict.fromkeys(HEALTHY, Unavailable(state.UNAUTHORIZED, "403."))
@@ -101,13 +103,13 @@ WAITING: list[tuple[str, dict[Question[Any], Any], dict[str, int] | None, str]] 
     ("segments as before", NO_SEGMENTS, {**WELL, "unavailableSegments": 3, "missingReplicas": 2}, ""),
     (
         "fewer replicas than before",
-        {SEGMENTS: {"wiki": SegmentCounts(0, 2)}},
+        {SEGMENTS: {"wiki": LACKING}},
         {**WELL, "missingReplicas": 1},
         "datasource wiki has 2 missing replicas",
     ),
     (
         "segments, if the state before is unknown",
-        {SEGMENTS: {"w": SegmentCounts(1, 0)}},
+        {SEGMENTS: {"w": SegmentCounts(1)}},
         None,
         "datasource w has 1 unavailable segment",
     ),
@@ -163,6 +165,17 @@ def test_it_waits_no_longer_than_specified() -> None:
         assert isinstance(found, DruidGate)
         assert (bool(found.awaited), bool(found.warnings)) == (waits, not waits)
     assert "has not recovered within 20 s (druidHealthDeadlineSeconds)" in warning_after_timeout(sick)
+
+
+@pytest.mark.parametrize(("historicals", "awaited"), [(1, ""), (2, "datasource pages has 2 missing replicas")])
+def test_it_does_not_wait_for_replicas_that_no_historical_could_load(historicals: int, awaited: str) -> None:
+    """A segment that was added since the start, and of which the rules require two replicas."""
+    nodes = {"historicals": {"replicas": historicals}}
+    found = cluster_inputs(AFTER_HISTORICALS, {**HEALTHY, SEGMENTS: {"pages": LACKING}}, nodes=nodes)
+    live = ready_since(rolling.observed(with_routers(OLD, nodes=nodes)), NOW - timedelta(seconds=60))
+    gated = druid_gate(replace(found, observed=live), ["brokers"])
+    assert isinstance(gated, DruidGate)
+    assert gated.awaited == awaited
 
 
 def test_a_pod_that_another_group_gets_meanwhile_does_not_prolong_it() -> None:
