@@ -318,6 +318,6 @@ def test_a_change_after_a_long_problem_is_reconciled_again_soon(ready: Namespace
 
     assert requeue_after() == 300
     ready.merge("Druid", "wiki", {"spec": {"stopped": False}})
-    assert (requeue_after(), requeue_after()) == (5, 300)
+    assert (requeue_after(), requeue_after()) == (2, 300)
     ready.delete("Service", "druid-wiki-data")
-    assert (requeue_after(), requeue_after()) == (5, 300)
+    assert (requeue_after(), requeue_after()) == (2, 300)
