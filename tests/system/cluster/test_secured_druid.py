@@ -177,7 +177,10 @@ def started(secured: Secured) -> Tasks:
     if druid.kafka is None:
         task = druid.request("POST", "/druid/indexer/v1/task", {"type": "noop", "runTime": 20_000})["task"]
         path = f"/druid/indexer/v1/task/{task}/status"
-        is_done = lambda: druid.request("GET", path)["status"]["statusCode"] == "SUCCESS"  # noqa: E731
+
+        def is_done() -> bool:
+            return bool(druid.request("GET", path)["status"]["statusCode"] == "SUCCESS")
+
         return Tasks(task, is_done)
     rows = Rows(druid, "rows")
     spec = kafka_spec(rows, taskDuration="PT30M")
