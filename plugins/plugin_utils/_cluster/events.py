@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.claim_sizes import capacity
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.druid_health import ONLY_BLOCKS
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.druid_health import ONLY_BLOCKS
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_sizes import capacity
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step

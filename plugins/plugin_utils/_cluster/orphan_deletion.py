@@ -10,8 +10,8 @@ takes long, and a user may stop it with each field of the resource.
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.claim_users import KINDS, Users
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import is_current
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_users import KINDS, Users
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Orphan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError

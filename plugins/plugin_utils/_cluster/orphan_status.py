@@ -11,9 +11,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.claim_sizes import CLAIM
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_claims import mounted_claims
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.orphan_marks import Mark, mark_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_sizes import CLAIM
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.group_claims import mounted_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.orphan_marks import Mark, mark_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating

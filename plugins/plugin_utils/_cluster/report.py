@@ -13,7 +13,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import group_states
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_events import decommission_texts
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step

@@ -11,7 +11,10 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import image
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import blocked_groups
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import GroupState, group_states
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import (
+    GroupState,
+    group_states,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import FIELD, Entry
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.orphan_status import orphaned_pvcs

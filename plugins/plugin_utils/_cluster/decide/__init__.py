@@ -8,13 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.added_claims import added_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import (
     changed_objects,
     unlisted_objects,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.claims_without_labels import (
-    claims_without_labels,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.collisions import name_collisions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.groups import questions
@@ -46,21 +42,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
     with_kept_pods,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import drain_warnings
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import all_budgets, evictions
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.failing_pods import failing_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_operator_conflict import (
     go_operator_conflict,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.headless_services import headless_services
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import orphaned_pods
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.infeasible_expansions import (
-    infeasible_expansions,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.orphaned_claims import (
-    orphaned_claims,
-    users_of_claims,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import outdated_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.preconditions import (
     disallowed_references,
@@ -72,30 +59,50 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pru
     removed_objects,
     replica_sets_without_owner,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_expansion import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import exceeded_quotas
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.retained_services import retained_services
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import (
+    all_budgets,
+    evictions,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.failing_pods import failing_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.added_claims import added_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claims_without_labels import (
+    claims_without_labels,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.infeasible_expansions import (
+    infeasible_expansions,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.orphaned_claims import (
+    orphaned_claims,
+    users_of_claims,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_expansion import (
     expanding_volumes,
     expansion_finding,
     not_expandable,
     storage_classes,
     with_deferred_sizes,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_size import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_size import (
     shrinking_claims,
     undersized_pvcs,
     unlabelled_claims,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pvc_updates import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_updates import (
     ignored_updates,
     pvc_updates,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import exceeded_quotas
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rejected_patches import rejected_patches
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.released_claims import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.rejected_patches import (
+    rejected_patches,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.released_claims import (
     all_claims,
     released_claims,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.retained_services import retained_services
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.segment_cache import oversized_caches
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.segment_cache import (
+    oversized_caches,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.taken_services import taken_services
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import confirmed, rejections
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import keep_finalizer

@@ -11,11 +11,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.plan import without_unrecorded
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.druid_health import waiting_for_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import drop_blocked
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.older_claims import exists_since
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout_gate import gate
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.druid_health import (
+    waiting_for_druid,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.gate import gate
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.older_claims import exists_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding

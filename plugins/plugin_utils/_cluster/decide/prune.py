@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.kept_claims import kept_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.retained_services import subdomains
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.kept_claims import kept_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import retain, targets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours

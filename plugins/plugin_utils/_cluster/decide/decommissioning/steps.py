@@ -26,8 +26,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
     record_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.older_claims import exists_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import is_current
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.older_claims import exists_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import GetResource, Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import DruidRequest, Plan, Step, druid_step

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pod_problems import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.pod_problems import (
     is_failing,
     is_unschedulable,
 )

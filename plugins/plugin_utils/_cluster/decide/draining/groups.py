@@ -36,7 +36,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
     statuses,
     worker_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.evictions import is_stuck
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import is_stuck
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import AskDruid, DryRunTemplates, Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step

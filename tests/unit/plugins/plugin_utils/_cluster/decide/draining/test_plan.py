@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
     active_tasks,
     task_payload,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.readiness import group_states
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions, state
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Unavailable

@@ -1,0 +1,161 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Pods that the controller of their StatefulSet never replaces: they are evicted, one at a time.
+
+A pod gets its subdomain and its volumes when it is created. A changed serviceName is not a new revision. And while a
+pod does not have the volume of a claim template, the controller fails to update that pod, and replaces none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import kept_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.disruption_budgets import (
+    BUDGET,
+    blocking_budgets,
+    lasting_refusal,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Restart, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
+    first_ordinal,
+    ordinal_of,
+    replicas,
+    template_names,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
+    WORKLOADS,
+    Manifest,
+    is_terminating,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
+
+_READY = ("Ready", "True")
+
+
+def evictions(inputs: Inputs, others: Iterable[Step]) -> tuple[Step, ...]:
+    """Return the eviction of the next pod of each group, unless one of the other steps replaces its pods."""
+    replaced = {step.group for step in others if _replaces_pods(step)}
+    groups = (group for group in inputs.cluster.groups if group.key not in replaced)
+    found = ((group, outdated_pods(group, inputs.live)) for group in groups)
+    return tuple(_eviction(group, pods, inputs) for group, pods in found if pods)
+
+
+def all_budgets(inputs: Inputs) -> List | None:
+    """Return the need for the PodDisruptionBudgets of the namespace, if a pod would be evicted."""
+    if BUDGET in inputs.lists or not any(outdated_pods(group, inputs.live) for group in inputs.cluster.groups):
+        return None
+    return List(BUDGET)
+
+
+def outdated_pods(group: Group, observed: Observed) -> list[Manifest]:
+    """Return the pods that the controller never replaces, in the order of their eviction.
+
+    It creates a pod only if those before it have their volumes: of those without, the lowest ordinal is the first one.
+    """
+    workload = observed.workload(group)
+    pods = [*_replaceable(group, observed)]
+    if workload is None or not pods:
+        return []
+    unmatched = [pod for pod in reversed(pods) if missing_volumes(pod, workload)]
+    name = workload["spec"].get("serviceName") or ""
+    return [*unmatched, *(pod for pod in pods if subdomain(pod) != name and pod not in unmatched)]
+
+
+def is_stuck(group: Group, observed: Observed) -> bool:
+    """True if the controller replaces no pod, since one does not have the volume of a claim template."""
+    pods, workload = outdated_pods(group, observed), observed.workload(group)
+    return workload is not None and bool(pods and missing_volumes(pods[0], workload))
+
+
+def missing_volumes(pod: Manifest, stateful_set: Manifest) -> list[str]:
+    """Return the claim templates for which the pod has no volume."""
+    volumes = (pod.get("spec") or {}).get("volumes") or ()
+    found = {each["name"] for each in volumes if each.get("persistentVolumeClaim")}
+    return [name for name in template_names(stateful_set) if name not in found]
+
+
+def subdomain(pod: Manifest) -> str:
+    """Return the name of the Service that the name of the pod in DNS belongs to."""
+    found: str = (pod.get("spec") or {}).get("subdomain") or ""
+    return found
+
+
+def exhausted_budgets(steps: Iterable[Step], inputs: Inputs) -> Iterator[str]:
+    """Yield a warning for each eviction that is not allowed, and will not be by itself."""
+    known = _with_all_budgets(inputs).objects
+    for step in steps:
+        restart = step.restart
+        if restart is None or not restart.budgets:
+            continue
+        refusal = lasting_refusal(tuple(known[key] for key in restart.budgets), inputs.now)
+        if refusal is not None:
+            cause, end = refusal
+            yield (
+                f"{cause}, so {restart.pods} of group {step.group} stay as they are ({restart.cause}): "
+                f"they restart when {end}, or when they are deleted"
+            )
+
+
+def _replaceable(group: Group, observed: Observed) -> Iterator[Manifest]:
+    """Yield the pods of a StatefulSet but those that stay as its update strategy requests, and terminating ones."""
+    workload = observed.workload(group)
+    if workload is None or workload["kind"] != "StatefulSet" or is_terminating(workload):
+        return
+    strategy, name = workload["spec"].get("updateStrategy") or {}, workload["metadata"]["name"]
+    if strategy.get("type") == "OnDelete":
+        return
+    pods = {ordinal_of(pod, name): pod for pod in observed.pods_of(group) if not is_terminating(pod)}
+    first, kept = first_ordinal(workload), kept_pods(group, workload)
+    ordinals = range(first + kept, first + replicas(workload))
+    yield from (pods[number] for number in reversed(ordinals) if number in pods)
+
+
+def _replaces_pods(step: Step) -> bool:
+    is_recreated = step.operation == "recreate" and step.key.kind in WORKLOADS
+    return is_recreated or step.key.kind == "Pod" or bool(step.restarted_pods)
+
+
+def _eviction(group: Group, pods: list[Manifest], inputs: Inputs) -> Step:
+    observed = inputs.live
+    workload = observed.workload(group) or {}
+    missing = missing_volumes(pods[0], workload)
+    cause = f"subdomain: {subdomain(pods[0])} -> {workload['spec'].get('serviceName') or '(none)'}"
+    restart = Restart(
+        len(pods),
+        key_of(workload),
+        f"volumeClaimTemplates: {', '.join(missing)}" if missing else cause,
+        tuple(map(key_of, blocking_budgets(pods[0], _with_all_budgets(inputs).of_kind(BUDGET)))),
+        has_begun=len(pods) < len([*_replaceable(group, observed)]),
+        is_ready=_are_others_ready(pods[0], workload, observed.pods_of(group), inputs.now) if missing else None,
+    )
+    return Step("delete", pods[0], group.key, pods[0], restart=restart)
+
+
+def _are_others_ready(first: Manifest, workload: Manifest, pods: Iterable[Manifest], now: datetime) -> bool:
+    """True if all pods before the first one without a volume exist, and all that exist have been ready for long enough.
+
+    The controller cannot create one after it: more replicas would wait forever.
+    """
+    name, seconds = workload["metadata"]["name"], workload["spec"].get("minReadySeconds") or 0
+    found = {ordinal: pod for pod in pods if (ordinal := ordinal_of(pod, name)) is not None}
+    start = first_ordinal(workload)
+    own = {ordinal: pod for ordinal, pod in found.items() if start <= ordinal < start + replicas(workload)}
+    has_earlier = own.keys() >= {*range(start, ordinal_of(first, name) or 0)}
+    return has_earlier and all(_has_been_ready(pod, seconds, now) for pod in own.values())
+
+
+def _has_been_ready(pod: Manifest, seconds: int, now: datetime) -> bool:
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    since = [each.get("lastTransitionTime", "") for each in conditions if (each["type"], each["status"]) == _READY]
+    return bool(since) and not is_terminating(pod) and (not seconds or seconds_since(since[0], now) >= seconds)
+
+
+def _with_all_budgets(inputs: Inputs) -> Observed:
+    return inputs.live.with_objects(inputs.lists.get(BUDGET, ()))

@@ -1,0 +1,176 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The gate of a rollout: one group restarts at a time, and pods stay until those that replace them are available.
+
+Only what restarts pods waits, with the ConfigMap and the Services that belong to the new pods. Everything else of a
+group is written: missing objects, replicas, metadata, PodDisruptionBudget, HorizontalPodAutoscaler, Ingress and PVCs.
+
+A controller replaces the pods of a changed template one by one. A pod that has to be evicted waits until all pods are
+available, whichever group they belong to, and for PodDisruptionBudgets, also of others. Other groups do not wait for
+those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.druid_health import (
+    OPEN,
+    druid_gate,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import exhausted_budgets
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.live_template import (
+    without_restart,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.order import rollout_order
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.pending_removals import (
+    pending_removals,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import (
+    GroupState,
+    group_states,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import AskDruid, Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
+
+# Objects that the new pods of a group depend on.
+_OF_NEW_PODS = ("ConfigMap", "Service", *WORKLOADS)
+
+
+@dataclass(frozen=True)
+class Gated:
+    """The steps of this reconcile, those of later ones in the order of the restarts, and warnings.
+
+    `awaited` and `druid_before`: see the plan.
+    """
+
+    steps: tuple[Step, ...]
+    later: tuple[Step, ...] = ()
+    warnings: tuple[str, ...] = ()
+    awaited: str = ""
+    druid_before: Mapping[str, int] | None = None
+
+
+def gate(steps: Sequence[Step], inputs: Inputs) -> Gated | AskDruid:
+    """Return what is written now, and what is pending until the pods of other groups are available, and Druid is well.
+
+    Or the questions to Druid, if the pods are available and the next group is about to restart.
+    """
+    restarts = {step.group or "": step for step in steps if step.restarted_pods}
+    order = rollout_order(inputs.cluster, restarts.values())
+    found = group_states(inputs.cluster, inputs.live, as_it_is=True)
+    states = {state.key: _without_stuck_controller(state, restarts.get(state.key)) for state in found}
+    created = {step.group for step in steps if step.operation == "create" and step.key.kind in WORKLOADS}
+    rolls = bool(inputs.cluster.spec.get("rollingDeploy"))
+    possible = {key: step for key, step in restarts.items() if step.restart is None or not step.restart.budgets}
+    allowed = _allowed(order.groups, possible, states, created) if rolls else possible.keys()
+    allowed = {key for key in allowed if _is_due(possible[key], states[key])}
+    druid = OPEN
+    if rolls and _is_next(order.groups, possible, states, created, allowed):
+        asked = druid_gate(inputs, allowed, is_last=len(restarts) == 1)
+        if isinstance(asked, AskDruid):
+            return asked
+        druid = asked
+        allowed = set() if druid.awaited else allowed
+    held = frozenset(step.key for step in steps if _is_held(step, restarts.keys() - allowed))
+    removals = pending_removals(steps, inputs.cluster, states, created, bool(possible))
+    position = {key: number for number, key in enumerate(order.groups)}
+    later = [step for step in steps if step.key in held | removals]
+    return Gated(
+        tuple(_now(steps, held, removals)),
+        tuple(sorted(later, key=lambda step: position.get(step.group or "", len(position)))),
+        (
+            *(order.warnings if rolls and len(restarts) > 1 else ()),
+            *exhausted_budgets(restarts.values(), inputs),
+            *druid.warnings,
+        ),
+        druid.awaited,
+        druid.before,
+    )
+
+
+def _is_next(
+    order: Sequence[str],
+    restarts: Mapping[str, Step],
+    states: Mapping[str, GroupState],
+    created: Collection[str | None],
+    allowed: Collection[str],
+) -> bool:
+    """True if all pods are available, so that the first pods of the next group may restart."""
+    begins = (key for key in allowed if not ((found := restarts[key].restart) and found.has_begun))
+    return any(begins) and all(states[key].is_complete and key not in created for key in order)
+
+
+def _without_stuck_controller(state: GroupState, step: Step | None) -> GroupState:
+    """Return the state as complete if the controller replaces no pod, and all pods that it has created are ready.
+
+    Such a group waits for its turn, or for its PodDisruptionBudget, and others do not wait for it.
+    """
+    if step is None or step.restart is None or not step.restart.is_ready:
+        return state
+    return replace(state, desired=state.ready, is_settled=True, is_available=True)
+
+
+def _allowed(
+    order: Sequence[str],
+    restarts: Mapping[str, Step],
+    states: Mapping[str, GroupState],
+    created: Collection[str | None],
+) -> Collection[str]:
+    """Return the groups that may restart now; `created` are those whose workload is missing.
+
+    While all groups are available, that is the one whose pods are being evicted, or the first one in order. Otherwise
+    only those that are not: all without a ready pod, and one with ready pods.
+    """
+    unavailable = [key for key in order if not states[key].is_complete or key in created]
+    if not unavailable:
+        waiting = [key for key in order if key in restarts]
+        return [*(key for key in waiting if (found := restarts[key].restart) and found.has_begun), *waiting][:1]
+    down = [key for key in unavailable if key in restarts and states[key].is_down]
+    working = [key for key in unavailable if key not in down and (key in restarts or states[key].is_rolling)]
+    first = sorted(working, key=lambda key: _precedence(states[key], restarts.get(key)))[:1]
+    return {key for key in restarts if key in (*down, *first)}
+
+
+def _precedence(state: GroupState, step: Step | None) -> tuple[int, bool, bool]:
+    """Return which group with ready pods may restart while pods are not available, the lowest value first.
+
+    That is a fix in the middle of a rollout; then none as long as pods are being replaced; then a repair; then none as
+    long as workers are drained.
+    """
+    is_due = step is not None and _is_due(step, state)
+    if (state.is_rolling and not state.is_held) or (step and step.restart):
+        rank = 0
+    elif is_due and state.cause is not None:
+        rank = 1
+    else:
+        rank = 2 if state.is_held else 3
+    return rank, not is_due, state.cause is None
+
+
+def _is_due(step: Step, state: GroupState) -> bool:
+    """True unless a pod would be evicted while another one of its group is not available or is being replaced."""
+    if step.restart is None:
+        return True
+    return state.is_complete if step.restart.is_ready is None else step.restart.is_ready
+
+
+def _is_held(step: Step, held: Collection[str]) -> bool:
+    """True for a step that belongs to the restart of a group that waits."""
+    if step.restart is not None:
+        return step.group in held
+    return step.group in held and step.operation in ("update", "recreate") and step.key.kind in _OF_NEW_PODS
+
+
+def _now(steps: Sequence[Step], held: Collection[object], removals: Collection[object]) -> Iterator[Step]:
+    for step in steps:
+        if step.key in removals:
+            continue
+        if step.key not in held:
+            yield step
+        elif (rest := without_restart(step)) is not None:
+            yield rest

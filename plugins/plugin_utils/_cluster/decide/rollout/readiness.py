@@ -1,0 +1,218 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""State of each group: desired pods, ready pods, and whether its controller observed the latest generation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import kept_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.pod_problems import (
+    eviction,
+    failure,
+    is_evicted,
+    is_unready,
+    unplaced,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
+    REVISION_LABEL,
+    first_ordinal,
+    ordinal_of,
+    partition,
+    replicas,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+
+# The label of the pods of a Deployment that have the same template.
+_TEMPLATE_LABEL = "pod-template-hash"
+
+
+@dataclass(frozen=True)
+class GroupState:
+    """One group: desired and ready pods, whether all run the current template, and problems of its pods.
+
+    `unschedulable` are pods that fit on no node now, or that the API server does not accept; `failures` are containers
+    that cannot start, or that have ended and are not ready again. `evicted` are pods that the kubelet has stopped for
+    good, and that their controller has not removed. `ready`: as both the workload and the pods show, so that a pod that
+    was just deleted is not ready. `is_available`: the pods have been ready for the time that `minReadySeconds`
+    specifies. `is_updated`: no pod has an old revision. `unready`: the first pod that is not ready, and since when.
+    `is_observed`: the controller has observed the current spec. `has_ready_pods`: as the workload or the pods show, of
+    which it may have yet to adopt some. `is_held`: only the partition of a drain keeps pods of an old revision, none is
+    being replaced, and all are ready.
+    """
+
+    key: str
+    desired: int
+    ready: int
+    is_settled: bool
+    failures: tuple[str, ...] = ()
+    unschedulable: tuple[str, ...] = ()
+    is_available: bool = True
+    is_updated: bool = True
+    unready: str = ""
+    is_observed: bool = True
+    has_ready_pods: bool = False
+    evicted: tuple[str, ...] = ()
+    is_held: bool = False
+
+    @property
+    def cause(self) -> str | None:
+        """Why the first pod of the group is not ready, if Kubernetes reports it."""
+        return next(iter((*self.failures, *self.unschedulable, *self.evicted)), None)
+
+    @property
+    def is_ready(self) -> bool:
+        return self.is_settled and self.ready >= self.desired
+
+    @property
+    def has_enough_pods(self) -> bool:
+        """True if the desired number of pods is ready, and there may be more."""
+        return self.is_observed and self.is_updated and self.ready >= self.desired
+
+    @property
+    def is_complete(self) -> bool:
+        """True if the pods of another group may restart."""
+        return self.is_ready and self.is_available
+
+    @property
+    def is_down(self) -> bool:
+        """True if the group has pods, and none is ready: a restart interrupts nothing."""
+        return self.desired > 0 and not self.has_ready_pods
+
+    @property
+    def is_rolling(self) -> bool:
+        """True while the controller replaces pods, or may be about to."""
+        return not self.is_updated or not self.is_observed
+
+    def __str__(self) -> str:
+        remark = " (too many)" if self.ready > self.desired else " (rolling out)" if self.ready == self.desired else ""
+        return f"{self.key} {self.ready}/{self.desired}{remark if not self.is_ready else ''}"
+
+
+def group_states(cluster: Cluster, observed: Observed, as_it_is: bool = False) -> tuple[GroupState, ...]:
+    """Return the state of each group in rollout order.
+
+    With `as_it_is` the live workloads define the desired number of pods, since the spec is pending.
+    """
+    pods = tuple(observed.of_kind("Pod"))
+    return tuple(_state(group, observed.workload(group), pods, as_it_is) for group in cluster.groups)
+
+
+def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as_it_is: bool) -> GroupState:
+    own = sorted((pod for pod in pods if _is_of(pod, group)), key=_name)
+    failures = tuple(text for pod in own for text in failure(pod))
+    unschedulable = tuple(text for pod in own for text in unplaced(pod))
+    if workload is None:
+        desired = 0 if as_it_is else group.replicas
+        return GroupState(group.key, desired, 0, is_settled=as_it_is, failures=failures, unschedulable=unschedulable)
+    unschedulable = (*unschedulable, *_not_created(workload))
+    desired = workload["spec"].get("replicas", 1) if group.keeps_replicas or as_it_is else group.replicas
+    status = workload.get("status") or {}
+    ready = min(status.get("readyReplicas", 0), len(_ready_pods(workload, own)))
+    is_available = not workload["spec"].get("minReadySeconds") or status.get("availableReplicas", 0) >= desired
+    is_updated, is_observed = _is_updated(workload, own, kept_pods(group, workload)), _is_observed(workload)
+    has_settled = is_observed and _has_replicas(workload, desired)
+    is_held = has_settled and is_available and ready >= desired and _is_updated(workload, own, partition(workload))
+    return GroupState(
+        group.key,
+        desired,
+        ready,
+        has_settled and is_updated,
+        failures,
+        unschedulable,
+        is_available,
+        is_updated,
+        next(map(_unready, filter(is_unready, sorted(own, key=is_evicted))), ""),
+        is_observed,
+        bool(status.get("readyReplicas")) or not all(map(is_unready, own)),
+        tuple(_evicted(own)),
+        is_held and not is_updated,
+    )
+
+
+def _is_observed(workload: Manifest) -> bool:
+    status = workload.get("status") or {}
+    return bool(status.get("observedGeneration", 0) >= workload["metadata"]["generation"])
+
+
+def _has_replicas(workload: Manifest, desired: int) -> bool:
+    return bool(workload["spec"].get("replicas", 1) == desired == (workload.get("status") or {}).get("replicas", 0))
+
+
+def _is_updated(workload: Manifest, pods: Iterable[Manifest], kept: int) -> bool:
+    """True if all pods but those that are kept have the current revision."""
+    status, strategy = workload.get("status") or {}, workload["spec"].get("updateStrategy") or {}
+    if workload["kind"] == "Deployment":
+        return bool(status.get("updatedReplicas", 0) == status.get("replicas", 0))
+    # Pods that stay at the old revision as the user requested count as up to date.
+    if strategy.get("type") == "OnDelete":
+        return True
+    if status.get("currentRevision") == status.get("updateRevision"):
+        return not any(_is_old(pod, workload, kept) for pod in pods)
+    return bool(kept and status.get("updatedReplicas", 0) >= replicas(workload) - kept)
+
+
+def _is_old(pod: Manifest, workload: Manifest, kept: int) -> bool:
+    """True for a pod that its recreated StatefulSet has yet to replace: the first revision is the current one."""
+    ordinals = range(first_ordinal(workload) + kept, first_ordinal(workload) + replicas(workload))
+    if ordinal_of(pod, workload["metadata"]["name"]) not in ordinals or is_terminating(pod):
+        return False
+    revision = (pod["metadata"].get("labels") or {}).get(REVISION_LABEL)
+    return revision is not None and revision != (workload.get("status") or {}).get("updateRevision", revision)
+
+
+def _ready_pods(workload: Manifest, pods: Iterable[Manifest]) -> Sequence[Manifest]:
+    """Return the ready pods: the status of the workload may still count one that was deleted.
+
+    While one of a StatefulSet is missing, none beyond its replicas takes its place.
+    """
+    ready = [pod for pod in pods if not is_unready(pod)]
+    if workload["kind"] != "StatefulSet":
+        return [pod for pod in ready if _template(pod) is not None]
+    first = first_ordinal(workload)
+    ordinals = range(first, first + replicas(workload))
+    specified = [pod for pod in ready if ordinal_of(pod, workload["metadata"]["name"]) in ordinals]
+    return ready if len(specified) == len(ordinals) else specified
+
+
+def _is_of(pod: Manifest, group: Group) -> bool:
+    return (pod["metadata"].get("labels") or {}).get(names.GROUP_LABEL) == group.unique_name
+
+
+def _name(pod: Manifest) -> str:
+    name: str = pod["metadata"]["name"]
+    return name
+
+
+def _unready(pod: Manifest) -> str:
+    if is_terminating(pod):
+        return f"pod {_name(pod)} is terminating, with a grace period until {pod['metadata']['deletionTimestamp']}"
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    since = next((each.get("lastTransitionTime") for each in conditions if each["type"] == "Ready"), None)
+    return f"pod {_name(pod)} is not ready{f', since {since}' if since else ''}"
+
+
+def _not_created(workload: Manifest) -> Iterator[str]:
+    """Yield why a pod of a Deployment could not be created. The status of a StatefulSet does not have that."""
+    for each in (workload.get("status") or {}).get("conditions") or ():
+        if (each["type"], each["status"]) == ("ReplicaFailure", "True"):
+            head = f"{workload['kind']} {workload['metadata']['name']}"
+            yield ": ".join((head, *filter(None, (each.get("reason"), each.get("message")))))
+
+
+def _evicted(pods: Sequence[Manifest]) -> Iterator[str]:
+    """Yield how the pods of the current template ended, the last one first: Deployments keep them for a long time."""
+    by_age = sorted(pods, key=lambda pod: str(pod["metadata"].get("creationTimestamp")), reverse=True)
+    for pod in filter(is_evicted, by_age):
+        if _template(pod) == _template(by_age[0]):
+            yield eviction(pod)
+
+
+def _template(pod: Manifest) -> str | None:
+    label: str | None = (pod["metadata"].get("labels") or {}).get(_TEMPLATE_LABEL)
+    return label

@@ -1,0 +1,132 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Orphaned PVCs (deleteOrphanPvc): marked first, and deleted after a grace period.
+
+A PVC is orphaned if the group is removed, or if its ordinal is higher than any number of pods that the group has or may
+have. What is in doubt stays: while a group is stopped or not ready, nothing is marked or deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_users import KINDS, Users
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.older_claims import (
+    exists_since,
+    is_older,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.orphan_marks import (
+    mark_of,
+    marking,
+    unmarking,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pod_claims import (
+    PodClaim,
+    pod_claims,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_updates import updated_claim
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Notice, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.retention_policy import (
+    RETAIN,
+    retains_scaled,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import pause_finding
+
+_LOSING = (reasons.ORPHANED_PVC_MARKED, reasons.ORPHANED_PVC_DELETED)
+
+
+def users_of_claims(inputs: Inputs) -> List | None:
+    """Return the need for everything in the namespace that may use a PVC, if one would be marked or deleted."""
+    missing = next((kind for kind in KINDS if kind not in inputs.lists), None)
+    if missing is None or not any(step.notice and step.notice.reason in _LOSING for step in _steps(inputs)):
+        return None
+    return List(missing)
+
+
+def orphaned_claims(inputs: Inputs) -> tuple[Step, ...]:
+    """Return a step for each PVC that is marked, unmarked or deleted."""
+    return tuple(_steps(inputs))
+
+
+def _steps(inputs: Inputs) -> Iterator[Step]:
+    cluster = inputs.cluster
+    if pause_finding(cluster.annotations, cluster.spec) is not None:
+        return
+    users, since = _users(inputs), exists_since(inputs)
+    is_settled = all(state.is_complete for state in group_states(cluster, inputs.live))
+    for claim in pod_claims(inputs):
+        usage = _usage(claim, users, since, inputs)
+        if usage is not None:
+            yield from _unmarked(claim, usage, inputs)
+        elif is_settled:
+            yield from _next_step(claim, inputs)
+
+
+def _users(inputs: Inputs) -> Users:
+    """Return what may use a PVC: of the whole namespace, if it has been listed."""
+    return Users(*(tuple(inputs.lists.get(kind) or inputs.live.of_kind(kind)) for kind in KINDS))
+
+
+def _usage(claim: PodClaim, users: Users, since: str | None, inputs: Inputs) -> str | None:
+    """Return why a PVC is not orphaned, or is not deleted; None if it is orphaned.
+
+    `since`: when the cluster was created.
+    """
+    if not inputs.cluster.deletes_orphans:
+        return "deleteOrphanPvc is false"
+    if inputs.cluster.stopped:
+        return "the cluster is stopped"
+    if is_older(claim.live, since):
+        return f"it is older than {inputs.resource['kind']} {inputs.cluster.name}"
+    group = claim.group
+    return (_group_usage(group) if group is not None else None) or users.usage(claim.name, claim.orphan)
+
+
+def _group_usage(group: Group) -> str | None:
+    if group.stopped:
+        return f"group {group.key} is stopped"
+    if group.is_deployment:
+        return f"group {group.key} is a Deployment"
+    return f"whenScaled of group {group.key} is {RETAIN}" if retains_scaled(group) else None
+
+
+def _unmarked(claim: PodClaim, usage: str, inputs: Inputs) -> Iterator[Step]:
+    """Yield the step that removes the mark from a PVC that is not orphaned; if that is switched off, only our mark."""
+    mark = mark_of(claim.live)
+    if mark.is_marked and (mark.since is not None or inputs.cluster.deletes_orphans):
+        yield _step(claim, unmarking(claim.live), reasons.ORPHANED_PVC_UNMARKED, f"remove the mark: {usage}")
+
+
+def _next_step(claim: PodClaim, inputs: Inputs) -> Iterator[Step]:
+    """Yield the mark or the deletion of an orphaned PVC, if it is time."""
+    mark, seconds = mark_of(claim.live), inputs.cluster.orphan_grace_seconds
+    if mark.is_kept:
+        return
+    if mark.since is None:
+        text = f"mark as orphaned: {_cause(claim)}; deleted after {seconds} s"
+        yield _step(claim, marking(inputs.now), reasons.ORPHANED_PVC_MARKED, text)
+    elif mark.since + timedelta(seconds=seconds) <= inputs.now:
+        text = f"orphaned: {_cause(claim)}; marked since {timestamp(mark.since)}"
+        notice = Notice(reasons.ORPHANED_PVC_DELETED, text)
+        resource = inputs.resource if inputs.cluster.uid is not None else None
+        orphan = claim.orphan._replace(resource=resource)
+        yield Step("delete", claim.live, claim.key, claim.live, notice=notice, orphan=orphan)
+
+
+def _cause(claim: PodClaim) -> str:
+    if claim.group is None:
+        return f"the group of StatefulSet {claim.workload} was removed"
+    return f"group {claim.group.key} has fewer pods"
+
+
+def _step(claim: PodClaim, changes: dict[tuple[str, ...], object], reason: str, text: str) -> Step:
+    return replace(updated_claim(claim.live, changes, Notice(reason, text), claim.key), orphan=claim.orphan)

@@ -1,0 +1,244 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which PVCs have to grow (scalePvcSts), what is awaited, and what blocks it: one group after the other.
+
+Everything is derived from the PVCs and the StatefulSets, so an expansion continues wherever it was interrupted, also by
+the Go operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_sizes import (
+    Size,
+    sizes_of_templates,
+    template_name,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.group_claims import (
+    GroupClaim,
+    mounted_claims,
+    used_claims,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import GetStorageClasses, Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ExpandingVolume
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+
+_LEGACY_CLASS = "volume.beta.kubernetes.io/storage-class"
+_PENDING = "FileSystemResizePending"
+# Conditions of a PVC that report the state of its expansion, the failures first.
+_CONDITIONS = ("ControllerResizeError", "NodeResizeError", _PENDING, "Resizing")
+
+
+def storage_classes(inputs: Inputs) -> GetStorageClasses | None:
+    """Return the need for the storage classes of the PVCs that have to grow: these must allow it."""
+    if inputs.storage_classes is not None:
+        return None
+    names = {_class_of(claim) for group in inputs.cluster.groups for claim in undersized(group, inputs)} - {""}
+    return GetStorageClasses(tuple(sorted(names))) if names else None
+
+
+def undersized(group: Group, inputs: Inputs) -> tuple[GroupClaim, ...]:
+    """Return the PVCs of the group that request less than the spec; a PVC without a volume cannot be changed."""
+    if not inputs.cluster.expands_pvcs:
+        return ()
+    return tuple(claim for claim in used_claims(group, inputs) if claim.is_bound and _is_less(claim.requested, claim))
+
+
+def _is_less(size: Size | None, claim: GroupClaim) -> bool:
+    return size is not None and claim.desired is not None and size.amount < claim.desired.amount
+
+
+def growing(group: Group, inputs: Inputs) -> tuple[GroupClaim, ...]:
+    """Return the PVCs of the group whose expansion was requested, and whose file system is still too small.
+
+    Without a pod, the file system grows when a pod mounts it the next time.
+    """
+    if not inputs.cluster.expands_pvcs:
+        return ()
+    mounted = mounted_claims(inputs.live)
+    found = (claim for claim in used_claims(group, inputs) if claim.is_bound and not _is_less(claim.requested, claim))
+    small = (claim for claim in found if _is_less(claim.capacity, claim))
+    return tuple(claim for claim in small if claim.name in mounted or _PENDING not in _conditions(claim.live))
+
+
+def not_expandable(draft: Draft) -> tuple[Finding, ...]:
+    """Return a finding for each group with a PVC that has to grow, and whose storage class does not allow it.
+
+    It blocks the group, so that Druid does not get a larger limit than its disk. If the StatefulSet is missing or has
+    the size already, it blocks only the PVC.
+    """
+    inputs = draft.inputs
+    refused = ((group, _refusals(group, inputs)) for group in inputs.cluster.groups)
+    return tuple(_finding(group, found, inputs) for group, found in refused if found)
+
+
+def _refusals(group: Group, inputs: Inputs) -> dict[str, str]:
+    """Return, by PVC, why it cannot grow."""
+    found = ((claim.name, _refusal(claim, inputs.storage_classes or {})) for claim in undersized(group, inputs))
+    return {name: reason for name, reason in found if reason is not None}
+
+
+def _refusal(claim: GroupClaim, classes: Mapping[str, Manifest | str]) -> str | None:
+    name = _class_of(claim)
+    if not name:
+        return "it has no storage class, and only a PVC with one can be expanded."
+    found = classes.get(name)
+    if isinstance(found, str):
+        return found
+    if found is not None and not found.get("allowVolumeExpansion"):
+        return (
+            f"storage class {name} does not allow it. Set its allowVolumeExpansion to true, if its driver can expand."
+        )
+    return None
+
+
+def _finding(group: Group, refused: Mapping[str, str], inputs: Inputs) -> Finding:
+    name, reason = next(iter(refused.items()))
+    claim = next(each for each in undersized(group, inputs) if each.name == name)
+    size, others = claim.desired.text if claim.desired else "", [*refused][1:]
+    more = f" The same applies to {join_limited(others)}." if others else ""
+    message = f"{claim.field}: PVC {name} cannot be expanded to {size}: {reason}{more}"
+    if _blocks_group(group, claim, inputs):
+        return Finding(reasons.VOLUMES_NOT_EXPANDABLE, f"{message} Nothing of group {group.key} is changed.", group.key)
+    return Finding(
+        reasons.VOLUMES_NOT_EXPANDABLE,
+        f"{message} It keeps its size.",
+        group.key,
+        object=f"{claim.live['kind']} {name}",
+    )
+
+
+def _blocks_group(group: Group, claim: GroupClaim, inputs: Inputs) -> bool:
+    return claim.ordinal is None or _has_smaller_templates(group, inputs)
+
+
+def deferred(inputs: Inputs) -> dict[str, str]:
+    """Return the groups whose volumes grow later, each with the group that they wait for.
+
+    None waits for an expansion that the storage driver has given up.
+    """
+    found: dict[str, str] = {}
+    first: str | None = None
+    for group in inputs.cluster.groups:
+        if not _is_unfinished(group, inputs) or _refusals(group, inputs):
+            continue
+        if first is None:
+            first = group.key
+        else:
+            found[group.key] = first
+    return found
+
+
+def _is_unfinished(group: Group, inputs: Inputs) -> bool:
+    if not inputs.cluster.expands_pvcs:
+        return False
+    is_growing = not all(claim.is_infeasible for claim in growing(group, inputs))
+    return bool(undersized(group, inputs)) or is_growing or _has_smaller_templates(group, inputs)
+
+
+def _has_smaller_templates(group: Group, inputs: Inputs) -> bool:
+    """True if new PVCs of the live StatefulSet would be smaller than specified."""
+    return any(
+        name in old and old[name].amount < size.amount for old, new in _templates(group, inputs) for name, size in new
+    )
+
+
+def _templates(group: Group, inputs: Inputs) -> Iterator[tuple[dict[str, Size], Any]]:
+    live = inputs.live.workload(group)
+    if live is not None and live["kind"] == "StatefulSet":
+        specified = sizes_of_templates(group.concatenated("volumeClaimTemplates"))
+        yield sizes_of_templates(live["spec"].get("volumeClaimTemplates") or ()), specified.items()
+
+
+def with_deferred_sizes(inputs: Inputs) -> Desired:
+    """Return the desired objects, in which the StatefulSets of deferred groups keep the sizes of their templates."""
+    waiting = deferred(inputs)
+    groups = {
+        key: tuple(_with_live_sizes(each, inputs) for each in manifests) if key in waiting else manifests
+        for key, manifests in inputs.desired.groups.items()
+    }
+    verbatim = {
+        key: _with_live_sizes(manifest, inputs) if key in waiting else manifest
+        for key, manifest in inputs.desired.verbatim.items()
+    }
+    return replace(inputs.desired, groups=groups, verbatim=verbatim) if waiting else inputs.desired
+
+
+def _with_live_sizes(manifest: Manifest, inputs: Inputs) -> Manifest:
+    live = inputs.live.objects.get(ObjectKey("StatefulSet", manifest["metadata"]["name"]))
+    if manifest["kind"] != "StatefulSet" or live is None:
+        return manifest
+    sizes = sizes_of_templates(live["spec"].get("volumeClaimTemplates") or ())
+    templates = [
+        _with_size(each, sizes.get(template_name(each))) for each in manifest["spec"].get("volumeClaimTemplates") or ()
+    ]
+    return {**manifest, "spec": {**manifest["spec"], "volumeClaimTemplates": templates}} if templates else manifest
+
+
+def _with_size(template: Manifest, size: Size | None) -> Manifest:
+    if size is None:
+        return template
+    resources = template["spec"].get("resources") or {}
+    requests = {**(resources.get("requests") or {}), "storage": size.text}
+    return {**template, "spec": {**template["spec"], "resources": {**resources, "requests": requests}}}
+
+
+def expanding_volumes(inputs: Inputs) -> tuple[ExpandingVolume, ...]:
+    """Return the PVCs that are smaller than the spec requests, and what is awaited."""
+    waiting = deferred(inputs)
+    return tuple(
+        _expanding(claim, waiting.get(group.key))
+        for group in inputs.cluster.groups
+        if not _refusals(group, inputs)
+        for claim in (*undersized(group, inputs), *growing(group, inputs))
+    )
+
+
+def _expanding(claim: GroupClaim, first: str | None) -> ExpandingVolume:
+    size = claim.desired.text if claim.desired else ""
+    now = claim.capacity or claim.requested
+    capacity = now.text if now else ""
+    if first is not None and _is_less(claim.requested, claim):
+        return ExpandingVolume(claim.name, size, capacity, f"the volumes of group {first} grow first", "")
+    conditions = _conditions(claim.live)
+    kind = next((each for each in _CONDITIONS if each in conditions), None)
+    if kind is None:
+        return ExpandingVolume(claim.name, size, capacity, "the storage driver", "")
+    found = conditions[kind]
+    message = f"{kind}: {found['message']}" if found.get("message") else kind
+    return ExpandingVolume(claim.name, size, capacity, message, found.get("lastTransitionTime") or "")
+
+
+def expansion_finding(volumes: tuple[ExpandingVolume, ...]) -> tuple[Finding, ...]:
+    """Return the finding, which is not a problem, that volumes are growing."""
+    if not volumes:
+        return ()
+    texts = join_limited(map(_text, volumes))
+    return (Finding(reasons.EXPANDING_VOLUMES, f"Waiting for volumes to grow: {texts}.", is_problem=False),)
+
+
+def _text(volume: ExpandingVolume) -> str:
+    since = f" since {volume.since}" if volume.since else ""
+    return f"PVC {volume.name} has {volume.capacity} of {volume.size} ({volume.awaited}{since})"
+
+
+def _conditions(claim: Manifest) -> dict[str, Any]:
+    found = (claim.get("status") or {}).get("conditions") or ()
+    return {each["type"]: each for each in found if each.get("status") == "True"}
+
+
+def _class_of(claim: GroupClaim) -> str:
+    annotation = (claim.live["metadata"].get("annotations") or {}).get(_LEGACY_CLASS)
+    return str(annotation or claim.live["spec"].get("storageClassName") or "")

@@ -1,0 +1,145 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""PVCs cannot shrink, and grow only with scalePvcSts: a finding about smaller requests, a warning about larger ones.
+
+The StatefulSet controller finds the PVC of a pod by its name, whatever its labels, and so do these policies.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import pvcs_above
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_sizes import (
+    CLAIM,
+    Size,
+    capacity,
+    requested_size,
+    sizes_of_templates,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+
+
+def unlabelled_claims(inputs: Inputs) -> List | None:
+    """Return the need for all PVCs of the namespace, if some of a group may not have our labels.
+
+    That is when a pod has one that was not listed, or, as a stopped group has no pods, when requests change.
+    """
+    if CLAIM in inputs.lists:
+        return None
+    groups, live = inputs.cluster.groups, inputs.live
+    may_exist = any(_changes_sizes(group, live) or _has_unlisted_claims(group, live) for group in groups)
+    return List(CLAIM) if may_exist else None
+
+
+def _has_unlisted_claims(group: Group, observed: Observed) -> bool:
+    """True if a pod of the group has the PVC of a template that was not listed."""
+    return any(
+        ObjectKey(CLAIM, name) not in observed.objects for pod in observed.pods_of(group) for name in _claims_of(pod)
+    )
+
+
+def _claims_of(pod: Manifest) -> Iterator[str]:
+    """Yield the names of the PVCs that the StatefulSet controller has given the pod."""
+    for volume in (pod.get("spec") or {}).get("volumes") or ():
+        name = (volume.get("persistentVolumeClaim") or {}).get("claimName")
+        if name == f"{volume.get('name')}-{pod['metadata']['name']}":
+            yield name
+
+
+def _changes_sizes(group: Group, observed: Observed) -> bool:
+    workload = observed.workload(group)
+    return workload is not None and any(old.amount != new.amount for old, new in _sizes_of_templates(group, workload))
+
+
+def _sizes_of_templates(group: Group, workload: Manifest) -> list[tuple[Size, Size]]:
+    """Return the live and the specified size of each volume claim template that is in both."""
+    if group.is_deployment:
+        return []
+    old = sizes_of_templates(workload["spec"].get("volumeClaimTemplates") or [])
+    new = sizes_of_templates(group.concatenated("volumeClaimTemplates"))
+    return [(old[name], new[name]) for name in sorted(old.keys() & new.keys())]
+
+
+def shrinking_claims(draft: Draft) -> tuple[Finding, ...]:
+    """Return a finding for each volume claim template that requests less than the PVCs of the group have."""
+    groups, live = draft.inputs.cluster.groups, draft.inputs.live_and_all_claims
+    return tuple(finding for group in groups for finding in _shrinking_claims_of(group, live))
+
+
+def _shrinking_claims_of(group: Group, observed: Observed) -> Iterator[Finding]:
+    workload = observed.workload(group)
+    for old, new in _sizes_of_templates(group, workload) if workload is not None else ():
+        if new.amount < old.amount:
+            largest = max(_sizes(f"{new.name}-{group.unique_name}", observed), key=_amount, default=None)
+            if largest is not None and new.amount < largest.amount:
+                yield Finding(reasons.INVALID_SPEC, _shrinking_message(group, new, largest), group.key)
+
+
+def _shrinking_message(group: Group, asked: Size, largest: Size) -> str:
+    return (
+        f"spec.nodes[{group.key}].volumeClaimTemplates[{asked.name}]: {asked.text} is less than the {largest.text} "
+        f"of PVC {largest.name}, and a PVC cannot shrink. Request {largest.text} or more. "
+        f"Nothing of group {group.key} is changed."
+    )
+
+
+def _sizes(stem: str, observed: Observed) -> Iterator[Size]:
+    """Yield the size of each PVC of the template: the request, or the capacity if that is less.
+
+    A volume can be larger than the request, and smaller during an expansion.
+    """
+    for claim in observed.of_kind(CLAIM):
+        name = claim["metadata"]["name"]
+        if re.fullmatch(rf"{re.escape(stem)}-[0-9]+", name):
+            sizes = [size for size in (requested_size(claim), capacity(claim)) if size is not None]
+            if sizes:
+                yield min(sizes, key=_amount)
+
+
+def _amount(size: Size) -> Decimal:
+    return size.amount
+
+
+def undersized_pvcs(inputs: Inputs) -> tuple[str, ...]:
+    """Return a warning for each request of the spec that is larger than existing PVCs, which keep their size."""
+    if inputs.cluster.expands_pvcs:
+        return ()
+    return tuple(warning for group in inputs.cluster.groups for warning in _undersized(group, inputs))
+
+
+def _undersized(group: Group, inputs: Inputs) -> Iterator[str]:
+    where, live = f"spec.nodes[{group.key}]", inputs.live_and_all_claims
+    for manifest in inputs.desired.groups.get(group.key, ()):
+        if manifest["kind"] == CLAIM:
+            name = manifest["metadata"]["name"]
+            field = f"{where}.persistentVolumeClaim[{name}]"
+            yield from _undersized_warning(field, requested_size(manifest), [name], live)
+        elif manifest["kind"] == "StatefulSet":
+            for template, asked in sizes_of_templates(group.concatenated("volumeClaimTemplates")).items():
+                names = pvcs_above(manifest["metadata"]["name"], [template], 0, live)
+                yield from _undersized_warning(f"{where}.volumeClaimTemplates[{template}]", asked, names, live)
+
+
+def _undersized_warning(where: str, asked: Size | None, names: list[str], observed: Observed) -> Iterator[str]:
+    found = (observed.objects.get(ObjectKey(CLAIM, name)) for name in names)
+    sizes = (requested_size(live) for live in found if live is not None)
+    smaller = [size for size in sizes if size is not None and asked is not None and size.amount < asked.amount]
+    if asked is not None and smaller:
+        listed = join_limited(f"{size.name} ({size.text})" for size in smaller)
+        yield (
+            f"{where}: the spec requests {asked.text}, but these PVCs keep their size, because "
+            f"scalePvcSts is false: {listed}. Druid can fill their volumes. Set scalePvcSts to true, if their storage "
+            "class permits an expansion"
+        )

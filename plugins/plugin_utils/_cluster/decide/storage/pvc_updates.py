@@ -1,0 +1,178 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The patches of existing PVCs: their size, and the annotations and attributes class of a changed template.
+
+A PVC is patched before its StatefulSet is recreated, so what has changed is known until every PVC has it. Annotations
+of others stay. A size that others have raised is left as it is.
+
+A field that the API server does not store, such as the attributes class if its feature gate is off, is not sent again
+and again. It is stored in templates of StatefulSets nevertheless, so a PVC without an attributes class gets that of its
+template at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_sizes import (
+    CLAIM,
+    template_name,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.group_claims import (
+    GroupClaim,
+    used_claims,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_expansion import (
+    deferred,
+    undersized,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Notice, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+
+_SIZE = ("spec", "resources", "requests", "storage")
+_CLASS = ("spec", "volumeAttributesClassName")
+_ANNOTATIONS = ("metadata", "annotations")
+# Path in the PVC -> value, None: removed.
+Changes = dict[tuple[str, ...], Any]
+
+
+def pvc_updates(inputs: Inputs) -> tuple[Step, ...]:
+    """Return a step for each PVC that has to change, as far as a dry run does not show that it would not."""
+    return tuple(step for step in _updates(inputs) if step.key not in inputs.ignored_patches)
+
+
+def ignored_updates(inputs: Inputs) -> list[str]:
+    """Return a warning for the PVCs of each group whose change the API server ignores."""
+    found: dict[tuple[str | None, str], list[str]] = {}
+    for step in _updates(inputs):
+        if step.key in inputs.ignored_patches and step.notice is not None:
+            found.setdefault((step.group, step.notice.message), []).append(step.key.name)
+    return [
+        f"{CLAIM} {join_limited(claims)} of group {group}: {_ignored(change)}"
+        for (group, change), claims in found.items()
+    ]
+
+
+def _ignored(change: str) -> str:
+    """Return what it means that the API server has accepted a change, and does not store it."""
+    if _CLASS[-1] not in change:
+        return f"not done: {change}. The API server, or an admission webhook, accepts the change, and does not store it"
+    return (
+        f"not done: {change}. The API server does not store {_CLASS[-1]}: enable its feature gate "
+        "VolumeAttributesClass (before Kubernetes 1.34, it is off by default), or remove the field from the "
+        "specification. Until then, the volumes have the attributes of their storage class"
+    )
+
+
+def _updates(inputs: Inputs) -> tuple[Step, ...]:
+    waiting = deferred(inputs)
+    return tuple(
+        updated_claim(claim.live, changes, notice, group.key)
+        for group in inputs.cluster.groups
+        for claim, changes, notice in _changed(group.key in waiting, used_claims(group, inputs), inputs)
+    )
+
+
+def _changed(
+    is_deferred: bool, claims: tuple[GroupClaim, ...], inputs: Inputs
+) -> Iterator[tuple[GroupClaim, Changes, Notice]]:
+    small = {claim.name for claim in undersized(claims[0].group, inputs)} if claims and not is_deferred else set()
+    for claim in claims:
+        size: Changes = {_SIZE: claim.desired.text} if claim.desired and claim.name in small else {}
+        others = dict(_described(claim, inputs))
+        if size and claim.requested:
+            more = f"; {_listed(others)}" if others else ""
+            text = f"expand from {claim.requested.text} to {size[_SIZE]}{more}"
+            yield claim, {**size, **others}, Notice(reasons.VOLUME_EXPANDING, text)
+        elif others:
+            yield claim, others, Notice(reasons.PVC_UPDATED, _listed(others))
+
+
+def _described(claim: GroupClaim, inputs: Inputs) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield the annotations and the attributes class that the spec has changed."""
+    if not inputs.cluster.updates_pvcs:
+        return
+    before, is_changed = _former(claim, inputs)
+    desired, live = _annotations(claim.template), _annotations(claim.live)
+    if claim.ordinal is not None and is_changed:
+        for name, value in desired.items():
+            if before.get(name) != value and live.get(name) != value:
+                yield (*_ANNOTATIONS, name), value
+        for name in before.keys() - desired.keys():
+            if live.get(name) == before[name]:
+                yield (*_ANNOTATIONS, name), None
+    name = claim.template["spec"].get(_CLASS[-1])
+    live_name = claim.live["spec"].get(_CLASS[-1])
+    # Without one, it was created or patched while the API server did not store it.
+    if name and claim.is_bound and live_name != name and (is_changed or not live_name):
+        yield _CLASS, name
+
+
+def _former(claim: GroupClaim, inputs: Inputs) -> tuple[Mapping[str, str], bool]:
+    """Return the annotations of the live template, and whether the spec has another one.
+
+    Without a StatefulSet, its recreation was interrupted: then the PVCs show what is missing.
+    """
+    workload = inputs.live.workload(claim.group)
+    if claim.ordinal is None or workload is None:
+        return {}, True
+    name = template_name(claim.template)
+    templates = (each for each in workload["spec"].get("volumeClaimTemplates") or () if template_name(each) == name)
+    former = next(templates, None)
+    if former is None:
+        return {}, False
+    is_same_class = former["spec"].get(_CLASS[-1]) == claim.template["spec"].get(_CLASS[-1])
+    before = _annotations(former)
+    return before, not is_same_class or before != _annotations(claim.template)
+
+
+def _annotations(manifest: Mapping[str, Any]) -> Mapping[str, str]:
+    return (manifest.get("metadata") or {}).get("annotations") or {}
+
+
+def _listed(changes: Changes) -> str:
+    texts = (
+        f"remove annotation {path[-1]}" if value is None else f"set {_described_path(path)} to {value}"
+        for path, value in sorted(changes.items())
+    )
+    return ", ".join(texts)
+
+
+def _described_path(path: tuple[str, ...]) -> str:
+    return f"annotation {path[-1]}" if path[:2] == _ANNOTATIONS else path[-1]
+
+
+def updated_claim(live: Manifest, changes: Mapping[tuple[str, ...], Any], notice: Notice, group: str | None) -> Step:
+    """Return the step that changes these fields of a PVC, if it still has the values that were read."""
+    patch: list[dict[str, Any]] = [{"op": "test", "path": "/metadata/uid", "value": live["metadata"]["uid"]}]
+    after = deepcopy(live)
+    for path, value in changes.items():
+        parent, pointer = after, ""
+        for part in path[:-1]:
+            pointer += f"/{_escaped(part)}"
+            if not isinstance(parent.get(part), dict):
+                # Another client may have added the mapping: then the test fails.
+                patch += [{"op": "test", "path": pointer, "value": None}, {"op": "add", "path": pointer, "value": {}}]
+                parent[part] = {}
+            parent = parent[part]
+        pointer += f"/{_escaped(path[-1])}"
+        if path[-1] in parent or path[0] == "spec":
+            patch.append({"op": "test", "path": pointer, "value": parent.get(path[-1])})
+        if value is None:
+            patch.append({"op": "remove", "path": pointer})
+            parent.pop(path[-1], None)
+        else:
+            patch.append({"op": "add", "path": pointer, "value": value})
+            parent[path[-1]] = value
+    return Step("update", live, group, live, after, patch=patch, notice=notice)
+
+
+def _escaped(part: str) -> str:
+    return part.replace("~", "~0").replace("/", "~1")

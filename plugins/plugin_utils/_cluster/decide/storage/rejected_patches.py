@@ -1,0 +1,39 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Changes of PVCs that the API server rejects in a dry run, such as an expansion beyond a quota."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_sizes import CLAIM
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRunPatches
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+
+
+def rejected_patches(draft: Draft) -> tuple[Finding, ...] | DryRunPatches:
+    """Return the rejections by the API server; the dry runs of the patches of PVCs are needed.
+
+    A rejection blocks the group if its StatefulSet is recreated for the same change; otherwise only the PVC.
+    """
+    steps, rejected = tuple(filter(_is_patch, draft.steps)), draft.inputs.rejected_patches
+    if rejected is None:
+        return DryRunPatches(steps) if steps else ()
+    recreated = {step.group for step in draft.steps if step.operation == "recreate"}
+    found = ((step, rejected[step.key]) for step in steps if step.key in rejected)
+    return tuple(finding if step.group in recreated else _of_object(step, finding) for step, finding in found)
+
+
+def _is_patch(step: Step) -> bool:
+    """True for the change of a PVC that the spec asks for."""
+    is_change = step.key.kind == CLAIM and step.operation == "update" and step.patch is not None
+    return is_change and step.group is not None and step.orphan is None and not step.releases
+
+
+def _of_object(step: Step, finding: Finding) -> Finding:
+    message = finding.message.removesuffix(f"Nothing of group {step.group} is changed.")
+    return replace(finding, message=f"{message}It blocks no other object.", object=str(step.key))

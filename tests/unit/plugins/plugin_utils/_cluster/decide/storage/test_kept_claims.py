@@ -1,0 +1,62 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""PVCs of a removed group stay if its policy was Retain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.kept_claims import kept_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.orphan_marks import mark_of
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.orphans import (
+    claim,
+    cluster,
+    marks,
+    stateful_set,
+)
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import CREATED, entry
+
+NAME = "druid-c-old"
+POLICY = "persistentVolumeClaimRetentionPolicy"
+
+
+def live(manager: str = "druidops", **policy: str) -> dict[str, Any]:
+    """Return a StatefulSet whose policy a manager has set; Kubernetes sets the rest."""
+    found = stateful_set(NAME)
+    fields = {"f:spec": {f"f:{POLICY}": {f"f:{field}": {} for field in policy}}}
+    metadata = {**found["metadata"], "creationTimestamp": CREATED, "managedFields": [entry(manager, fields)]}
+    whole = {"whenScaled": "Retain", "whenDeleted": "Retain", **policy}
+    return {**found, "metadata": metadata, "spec": {**found["spec"], POLICY: whole}}
+
+
+@pytest.mark.parametrize(
+    ("found", "is_kept"),
+    [
+        (live(whenDeleted="Retain"), True),
+        (live(whenScaled="Retain"), True),
+        (live(), False),
+        (live("another", whenDeleted="Retain"), False),
+        (live(whenScaled="Delete"), False),
+    ],
+)
+def test_policies(found: dict[str, Any], is_kept: bool) -> None:
+    claims = [claim(f"d-{NAME}-0", NAME), claim(f"e-{NAME}-0", NAME), claim("d-druid-c-other-0")]
+    steps = list(kept_claims(found, None, cluster(), claims))
+    assert [step.key.name for step in steps] == [f"d-{NAME}-0"] * is_kept
+    for step in steps:
+        assert step.prepares_removal
+        assert not step.is_leaf
+        assert step.after is not None
+        assert mark_of(step.after).is_kept
+
+
+def test_not_for_a_group_that_stays_nor_a_claim_that_is_marked() -> None:
+    claims = [claim(f"d-{NAME}-0", NAME)]
+    assert list(kept_claims(live(whenDeleted="Retain"), "old", cluster(), claims)) == []
+    assert list(kept_claims(live(whenDeleted="Retain"), None, cluster(deleteOrphanPvc=False), claims)) == []
+    for mark in (marks(5), marks(5, annotated="never"), {"deletionTimestamp": "now"}):
+        marked = [claim(f"d-{NAME}-0", NAME, **mark)]
+        assert list(kept_claims(live(whenDeleted="Retain"), None, cluster(), marked)) == []

@@ -1,0 +1,50 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A change of a PVC that the API server rejects blocks its group before anything is written, or only the PVC."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.rejected_patches import (
+    rejected_patches,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRunPatches
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Notice, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, orphans
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import draft
+
+NAME = "d-druid-c-brokers-0"
+KEY = ObjectKey("PersistentVolumeClaim", NAME)
+LIVE = orphans.claim(NAME)
+PATCH = Step("update", LIVE, "brokers", LIVE, LIVE, patch=[], notice=Notice("VolumeExpanding", "expand"))
+SET = {"kind": "StatefulSet", "metadata": {"name": "druid-c-brokers", "namespace": "ns"}, "spec": {}}
+REFUSAL = Finding("RejectedByAPIServer", "It exceeds a quota. Nothing of group brokers is changed.", "brokers")
+
+
+def test_patches_are_judged() -> None:
+    found = draft(druid.cluster(), steps=[PATCH])
+    assert rejected_patches(found) == DryRunPatches((PATCH,))
+    accepted = replace(found, inputs=replace(found.inputs, rejected_patches={}))
+    assert rejected_patches(accepted) == ()
+
+
+def test_other_patches_are_not_judged() -> None:
+    others = (replace(PATCH, group=None), replace(PATCH, releases=frozenset({"u"})), Step("delete", LIVE, "a", LIVE))
+    assert rejected_patches(draft(druid.cluster(), steps=others)) == ()
+
+
+def test_a_rejection_blocks_the_group_that_is_recreated_for_it() -> None:
+    for others, expected in (((Step("recreate", SET, "brokers", SET),), None), ((), str(KEY))):
+        found = draft(druid.cluster(), steps=[PATCH, *others])
+        judged = replace(found, inputs=replace(found.inputs, rejected_patches={KEY: REFUSAL}))
+        findings = rejected_patches(judged)
+        assert isinstance(findings, tuple)
+        [finding] = findings
+        assert (finding.group, finding.object) == ("brokers", expected)
+        assert finding.message == (REFUSAL.message if others else "It exceeds a quota. It blocks no other object.")
+        assert judged.with_findings(findings).steps == ()
