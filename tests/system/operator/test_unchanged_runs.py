@@ -25,8 +25,15 @@ WITHOUT_PLAYBOOK = "the playbook was not run"
 
 def outputs(operator: ImageOperator) -> list[str]:
     """Return what the runs that have ended have printed, the last one last."""
-    ended = sorted(operator.ended, key=lambda run: (run / "rc").stat().st_mtime_ns)
-    return [(run / "stdout").read_text(encoding="utf-8") for run in ended]
+    return [text for _time, text in sorted(filter(None, map(_end, operator.ended)))]
+
+
+def _end(run: Path) -> tuple[int, str] | None:
+    """Return when a run has ended and what it has printed; None if the operator has deleted it meanwhile."""
+    try:
+        return (run / "rc").stat().st_mtime_ns, (run / "stdout").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
 
 
 def is_idle(operator: ImageOperator) -> bool:
