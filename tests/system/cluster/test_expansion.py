@@ -196,6 +196,8 @@ def test_a_failure_that_is_not_reported_as_infeasible_can_be_taken_back(live: Na
     one_pass(live, NAME)
     failure = {"type": "ControllerResizeError", "status": "True", "message": "exceeds the limit of the array"}
     report(live, CLAIMS[0], {"conditions": [failure]})
+    # The StatefulSet is a new one, which counts its pods only after a moment.
+    eventually(lambda: live.get("StatefulSet", STATEFUL)["status"].get("readyReplicas") == len(CLAIMS))
     one_pass(live, NAME)
     ready, degraded = (condition(live.get("Druid", NAME), kind) for kind in ("Ready", "Degraded"))
     assert (ready["status"], ready["reason"], degraded["status"]) == ("False", "ExpandingVolumes", "False")

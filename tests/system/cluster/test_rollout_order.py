@@ -91,7 +91,7 @@ def test_the_next_group_waits_for_the_time_in_which_a_pod_must_be_ready(live: Na
     def has_come_to_the_brokers() -> bool:
         restarts = one_pass(live, NAME).plan.restarts
         status = workload(live, "historicals")["status"]
-        if not unready_groups(live) and status["updatedReplicas"] == 1 and image(live, "brokers") == OLD:
+        if not unready_groups(live) and status.get("updatedReplicas") == 1 and image(live, "brokers") == OLD:
             held.append(condition(live.get("Druid", NAME), "Ready")["status"])
         return "brokers" in restarts
 
