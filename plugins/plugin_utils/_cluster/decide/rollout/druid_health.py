@@ -87,7 +87,9 @@ def druid_gate(inputs: Inputs, groups: Collection[str], *, is_last: bool = False
     before = previous.get(DRUID_BEFORE)
     warnings = tuple(dict.fromkeys(_unknown(inputs.druid, asked, inputs.cluster)))
     if not previous:
-        return DruidGate(warnings=warnings, before=_before(inputs, inputs.druid, asked))
+        recorded = _before(inputs, inputs.druid, asked)
+        return DruidGate(warnings=(*warnings, *_not_recorded(inputs.druid, asked, recorded)), before=recorded)
+    warnings = (*warnings, *_not_recorded(inputs.druid, asked, before))
     awaited = "; ".join(dict.fromkeys(_awaited(inputs, inputs.druid, asked, before)))
     if awaited and not _is_over(inputs, limit):
         return DruidGate(awaited, warnings)
@@ -222,6 +224,18 @@ def _unknown(druid: DruidState, asked: tuple[Question[Any], ...], cluster: Clust
 def _is_to_be_fixed(found: Unavailable, specifies: bool) -> bool:
     is_always = found.cause in (state.UNAUTHORIZED, state.INVALID)
     return is_always or (specifies and found.cause == state.NOT_CONNECTABLE)
+
+
+def _not_recorded(
+    druid: DruidState, asked: tuple[Question[Any], ...], before: Mapping[str, int] | None
+) -> Iterator[str]:
+    """Yield a warning for an answer that is missing now, as at the start of the rollout, while Druid gives others."""
+    for question, number in _RECORDED.items():
+        if not before or question not in asked or number in before:
+            continue
+        found = druid.answer(question)
+        if isinstance(found, Unavailable) and found.cause in _SILENT:
+            yield f"the rollout does not wait for {question.name}: {found.message}"
 
 
 def _is_over(inputs: Inputs, limit: int) -> bool:

@@ -203,6 +203,20 @@ def test_the_first_group_records_the_state_and_does_not_wait() -> None:
     assert druid_gate(cluster_inputs(None, UNKNOWN_NAME), ["historicals"]) == OPEN
 
 
+def test_what_is_not_answered_from_the_start_on_is_a_warning() -> None:
+    """A Broker that is busy takes too long for one of the answers."""
+    warning = "the rollout does not wait for segments: It was refused."
+    answers = {**HEALTHY, SEGMENTS: SILENT[SEGMENTS]}
+    recorded = {"supervisorsNotRunning": 0}
+    gate = druid_gate(cluster_inputs(answers=answers), ["historicals"])
+    assert gate == DruidGate(warnings=(warning,), before=recorded)
+    later = {"group": "historicals", "druidBefore": recorded}
+    assert druid_gate(cluster_inputs(later, answers), ["brokers"]) == DruidGate(warnings=(warning,))
+    assert druid_gate(cluster_inputs(later, {**HEALTHY, **NO_SEGMENTS}), ["brokers"]).awaited
+    old = {**HEALTHY, SEGMENTS: Unavailable(state.UNSUPPORTED, "There is no such column.")}
+    assert druid_gate(cluster_inputs(later, old), ["brokers"]) == OPEN
+
+
 def test_a_group_that_others_only_wait_for_has_not_been_restarted() -> None:
     """It waits for Druid when its turn comes; and if it was the first one that is not ready, the rollout begins."""
     blocked = {**AFTER_HISTORICALS, "group": "brokers", "onlyBlocks": True}
