@@ -56,6 +56,7 @@ class Running:
 
     ansible: Ansible
     live: NamespaceClient
+    authorization: str | None = None
 
     @property
     def address(self) -> str:
@@ -66,7 +67,7 @@ class Running:
     @property
     def router(self) -> Api:
         """A client of the router, at the address of its pod."""
-        return Api(self.address)
+        return Api(self.address, authorization=self.authorization)
 
     def answer(self, query: str) -> Any:
         """The answer to a query, None as long as there is none."""

@@ -35,6 +35,10 @@ FIRST_ROWS = 10
 PAIRS = ("brokers", "historicals", "indexers", "routers")
 # A server serves on for so long after it has said that it goes.
 LEAVES_SLOWLY = "druid.server.http.unannouncePropagationDelay=PT5S"
+# When a pod gets its signal to stop, it still receives requests for a moment.
+STOPS_LATER = {"preStop": {"exec": {"command": ["sleep", "5"]}}}
+# The next pod of the group waits for so long: a new Historical has yet to load its segments.
+PAUSE_SECONDS = {"brokers": 15, "historicals": 30}
 
 
 def resource() -> dict[str, Any]:
@@ -43,8 +47,9 @@ def resource() -> dict[str, Any]:
     spec = cluster["spec"]
     common = spec["common.runtime.properties"].replace("loadList=[]", f'loadList=["{KAFKA}"]')
     spec |= {"common.runtime.properties": f"{common}\n{LEAVES_SLOWLY}\n", "middleManagerDrainStrategy": {}}
+    spec["nodes"]["routers"]["lifecycle"] = STOPS_LATER
     for name, node in spec["nodes"].items():
-        node["replicas"] = 2 if name in PAIRS else 1
+        node |= {"replicas": 2 if name in PAIRS else 1, "minReadySeconds": PAUSE_SECONDS.get(name, 0)}
         # a small machine has room for all of them, and for one more router
         node["resources"]["requests"]["cpu"] = "10m"
     return cluster
