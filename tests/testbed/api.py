@@ -26,7 +26,12 @@ class ApiError(RuntimeError):
 
 
 class Api:
-    """One server, with one Authorization header and one client certificate, or without."""
+    """
+    One server, with one Authorization header and one client certificate, or without.
+
+    A server that stops closes the connections that are kept, also between a request and its response. Without
+    `keeps_connections`, each request has its own.
+    """
 
     def __init__(
         self,
@@ -35,10 +40,14 @@ class Api:
         authority: Path | None = None,
         authorization: str | None = None,
         certificate: tuple[Path, Path] | None = None,
+        keeps_connections: bool = True,
     ) -> None:
         self._url = url
         self._headers = {"Authorization": authorization} if authorization else {}
-        self._pool = _pool(*map(_with_time, (authority, *(certificate or (None, None)))))
+        files = (authority, *(certificate or (None, None)))
+        if not keeps_connections:
+            self._headers["Connection"] = "close"
+        self._pool = (_shared_pool if keeps_connections else _pool)(*map(_with_time, files))
 
     def request(
         self, method: str, path: str, body: Any = None, *, content_type: str = "application/json", timeout: float = 30
@@ -67,8 +76,12 @@ class Api:
 
 
 @lru_cache
-def _pool(authority: File | None, certificate: File | None, key: File | None) -> urllib3.PoolManager:
+def _shared_pool(authority: File | None, certificate: File | None, key: File | None) -> urllib3.PoolManager:
     """Connections that are kept, for all who trust the same and are trusted for the same: to make one is work."""
+    return _pool(authority, certificate, key)
+
+
+def _pool(authority: File | None, certificate: File | None, key: File | None) -> urllib3.PoolManager:
     files: dict[str, Any] = {"ca_certs": authority, "cert_file": certificate, "key_file": key}
     return urllib3.PoolManager(maxsize=8, retries=False, **{name: file and file[0] for name, file in files.items()})
 
