@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 from ansible_collections.druidops.druid.tests.system.support import all_kinds_cluster
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
-from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
+from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass, until_ready
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
     Manifest,
     NamespaceClient,
@@ -130,6 +130,8 @@ OPTIONAL: dict[str, tuple[Manifest, list[str]]] = {
 @pytest.mark.parametrize("change", OPTIONAL)
 def test_follows_removed_and_added_fields(wiki_cluster: NamespaceClient, change: str) -> None:
     patch, steps = OPTIONAL[change]
+    # until the pods are ready, the removal of a group waits
+    until_ready(wiki_cluster, "wiki")
     wiki_cluster.merge("Druid", "wiki", patch)
     assert plan(wiki_cluster) == steps
     assert plan(wiki_cluster) == []
