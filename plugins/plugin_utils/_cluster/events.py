@@ -14,6 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sto
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import STALLED
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import (
     MAX_HIDDEN,
     ROLLOUT_WARNINGS,
@@ -25,7 +26,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status imp
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import degraded
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
@@ -119,9 +119,9 @@ def rollout_texts(change: StatusChange, complete: Collection[str]) -> Iterator[E
     if after and before.get("group") != after.get("group"):
         pods = f"{after['pods']} pod{'' if after['pods'] == 1 else 's'}"
         yield EventText("Normal", reasons.ROLLOUT_STARTED, f"Rollout of group {after['group']} ({pods}) has started.")
-    stall = degraded(change.after)
-    if stall and stall[0] == reasons.ROLLOUT_STALLED and (degraded(change.before) or ("",))[0] != stall[0]:
-        yield EventText("Warning", *stall)
+    stall = (change.after.get("rollout") or {}).get(STALLED)
+    if stall and STALLED not in (change.before.get("rollout") or {}):
+        yield EventText("Warning", reasons.ROLLOUT_STALLED, stall)
 
 
 def _started_rollout(document: Mapping[str, Any]) -> Mapping[str, Any]:

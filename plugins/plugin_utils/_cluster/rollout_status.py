@@ -36,6 +36,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest, join_limited
 
 STALLED_SECONDS = 900
+# Field of the rollout in the status: the message about a stall, which other problems may precede in the conditions.
+STALLED = "stalled"
 
 
 class Pending(NamedTuple):
@@ -258,12 +260,22 @@ def _since(rollout: Rollout, before: Mapping[str, Any]) -> Rollout:
 
 
 def stalled(
-    cluster: Cluster, observed: Observed, rollout: Rollout | None, states: Sequence[GroupState], now: datetime
+    cluster: Cluster,
+    observed: Observed,
+    rollout: Rollout | None,
+    states: Sequence[GroupState],
+    now: datetime,
+    drained: str | None = None,
 ) -> str | None:
-    """Return the message about a rollout that has made no progress for longer than its limit; None if it has."""
+    """Return the message about a rollout that has made no progress for longer than its limit; None if it has.
+
+    `drained`: the StatefulSet whose workers are drained. A drain has its own limits.
+    """
     if rollout is None or rollout.waiting_for:
         return None
     group = next(each for each in cluster.groups if each.key == rollout.group)
+    if group.unique_name == drained:
+        return None
     limit = int(group.first_present("progressDeadlineSeconds") or STALLED_SECONDS)
     # Until then, a ready pod is not available, which is no lack of progress.
     limit += int(group.first_present("minReadySeconds") or 0)

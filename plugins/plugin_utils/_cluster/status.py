@@ -21,6 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.orphan_sta
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ExpandingVolume
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import (
     NOTHING_PENDING,
+    STALLED,
     Pending,
     Rollout,
     current_rollout,
@@ -94,8 +95,7 @@ def status(
     held = decommissioned_groups(findings)
     changing = [key for key in changing if key not in held]
     rollout = current_rollout(cluster, observed, as_they_are, pending, previous, now)
-    # A drain has its own limits.
-    stall = None if drain else stalled(cluster, observed, rollout, as_they_are, now)
+    stall = stalled(cluster, observed, rollout, as_they_are, now, (drain or {}).get("statefulSet"))
     conditions = with_transition_times(
         [
             _ready(cluster, states, findings, pending),
@@ -113,7 +113,7 @@ def status(
         "observedGeneration": cluster.generation or 0,
         "conditions": conditions,
         "nodes": f"{sum(state.ready for state in states)}/{sum(state.desired for state in states)}",
-        "rollout": rollout.document if rollout else None,
+        "rollout": {**rollout.document, **({STALLED: stall} if stall else {})} if rollout else None,
         "version": _versions(cluster, observed),
         "reason": _reason(conditions),
         "hiddenWarnings": _hidden((*warnings, *rollout_warnings), conditions, bool(changing), previous),
@@ -222,7 +222,8 @@ def _progressing(
 
 def _degraded(states: Sequence[GroupState], findings: Iterable[Finding], stall: str | None) -> Condition:
     if problems := _problems(findings):
-        return degraded_condition((problems[0].reason, joined_messages(problems)))
+        message = " | ".join(filter(None, (joined_messages(problems), stall)))
+        return degraded_condition((problems[0].reason, message))
     if stall is not None:
         return degraded_condition((reasons.ROLLOUT_STALLED, stall))
     failures = [text for state in states for text in state.failures]

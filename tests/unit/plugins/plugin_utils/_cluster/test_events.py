@@ -264,3 +264,10 @@ def test_a_rollout_that_starts_and_one_that_is_completed(
     found = ({"group": each.strip("-"), "pods": 1, "onlyBlocks": each.startswith("-")} for each in (before, after))
     documents = ({"rollout": each} if each["group"] else {} for each in found)
     assert [each.message for each in rollout_texts(StatusChange(*documents), complete)] == expected
+
+
+@pytest.mark.parametrize(("before", "expected"), [({}, ["It is stalled."]), ({"stalled": "Earlier."}, [])])
+def test_a_rollout_that_stalls_is_one_event(before: Manifest, expected: list[str]) -> None:
+    """Also if the condition Degraded has the reason of another problem."""
+    documents = ({"rollout": {"group": "a", **each}} for each in (before, {"stalled": "It is stalled."}))
+    assert [each.message for each in rollout_texts(StatusChange(*documents), ())] == expected

@@ -18,6 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_st
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.rolling import pod
 
@@ -209,6 +210,26 @@ def test_a_stall_while_all_pods_are_ready_does_not_say_that_it_blocks_other_grou
         f"The rollout of group brokers is stalled: 1 of 2 pods are updated, without progress since {STARTED}. "
         "All of its pods are ready: see RolloutWarnings, and the events of its workload and its pods."
     )
+
+
+def test_another_problem_does_not_hide_a_stall() -> None:
+    live = rolling.observed(CLUSTER, brokers=ROLLING)
+    problem = Finding(reasons.INVALID_SPEC, "Another problem.", "coordinators")
+    now = START + timedelta(minutes=20)
+    document = status(CLUSTER, live, (problem,), reported(live), now)
+    found = condition(document, "Degraded")
+    stall = document["rollout"]["stalled"]
+    assert stall.startswith("The rollout of group brokers is stalled: 1 of 2 pods")
+    assert (found["reason"], found["message"]) == (reasons.INVALID_SPEC, f"Another problem. | {stall}")
+
+
+@pytest.mark.parametrize(("drained", "has_stalled"), [("middlemanagers", False), ("indexers", True)])
+def test_only_the_group_that_is_drained_has_the_limits_of_a_drain(drained: str, has_stalled: bool) -> None:
+    live = rolling.observed(CLUSTER, middlemanagers=ROLLING)
+    drain = {"statefulSet": f"druid-c-{drained}"}
+    document = status(CLUSTER, live, (), reported(live), START + timedelta(minutes=20), drain=drain)
+    assert ("stalled" in document["rollout"]) == has_stalled
+    assert (condition(document, "Degraded")["reason"] == reasons.ROLLOUT_STALLED) == has_stalled
 
 
 def test_a_change_of_the_pods_restarts_the_time_limit() -> None:
