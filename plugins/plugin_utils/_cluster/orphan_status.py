@@ -7,13 +7,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_sizes import CLAIM
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.group_claims import mounted_claims
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.orphan_marks import Mark, mark_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.orphan_marks import (
+    Mark,
+    deletion_time,
+    mark_of,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
@@ -36,7 +40,7 @@ def _entry(name: str, mark: Mark, cluster: Cluster, is_active: bool) -> Iterator
     elif not is_active:
         yield "message", "It is not deleted while deleteOrphanPvc is false, or the cluster is stopped or paused."
     elif mark.since is not None:
-        yield "deletedAfter", timestamp(mark.since + timedelta(seconds=cluster.orphan_grace_seconds))
+        yield "deletedAfter", timestamp(deletion_time(mark.since, cluster.orphan_grace_seconds))
 
 
 def next_deletion(document: Mapping[str, Any], now: datetime) -> float | None:

@@ -49,7 +49,8 @@ def _with_transition_time(new: Condition, old: Condition | None, generation: int
 
 def timestamp(moment: datetime) -> str:
     """Return a time as Kubernetes writes it (RFC 3339, UTC, whole seconds)."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    # strftime writes years before 1000 with fewer digits.
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"
 
 
 def is_ready(conditions: Iterable[Mapping[str, Any]]) -> bool:

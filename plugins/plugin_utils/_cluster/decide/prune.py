@@ -61,7 +61,7 @@ def _removal(live: Manifest, cluster: Cluster, observed: Observed) -> Iterator[S
     if is_set and not deletes:
         yield from retain.retain([live], claims, group)
         yield from retain.disown(claims, [live], group)
-        yield from kept_claims(live, group, cluster, claims)
+        yield from kept_claims(live, group, claims)
     yield Step("delete", live, group, live)
     if deletes:
         yield from targets.collected_claims(observed, [live])

@@ -11,7 +11,7 @@ the labels, a person has removed them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import (
@@ -68,12 +68,20 @@ def unmarking(claim: Manifest) -> dict[tuple[str, ...], Any]:
     return {path: None for path in marking(datetime.now(UTC)) if path[-1] in (claim["metadata"].get(path[1]) or {})}
 
 
+def deletion_time(since: datetime, grace_seconds: int) -> datetime:
+    """Return when a PVC that is marked since this time may be deleted: at the end of time if it is later."""
+    try:
+        return since + timedelta(seconds=grace_seconds)
+    except OverflowError:
+        return datetime.max.replace(tzinfo=UTC)
+
+
 def _moment(text: str | None) -> datetime | None:
     try:
         moment = datetime.fromisoformat(text or "")
-    except ValueError:
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _seconds(text: str | None) -> datetime | None:

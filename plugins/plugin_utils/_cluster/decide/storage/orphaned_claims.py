@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_users import KINDS, Users
@@ -21,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sto
     is_older,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.orphan_marks import (
+    deletion_time,
     mark_of,
     marking,
     unmarking,
@@ -114,7 +114,7 @@ def _next_step(claim: PodClaim, inputs: Inputs) -> Iterator[Step]:
     if mark.since is None:
         text = f"mark as orphaned: {_cause(claim)}; deleted after {seconds} s"
         yield _step(claim, marking(inputs.now), reasons.ORPHANED_PVC_MARKED, text)
-    elif mark.since + timedelta(seconds=seconds) <= inputs.now:
+    elif deletion_time(mark.since, seconds) <= inputs.now:
         text = f"orphaned: {_cause(claim)}; marked since {timestamp(mark.since)}"
         notice = Notice(reasons.ORPHANED_PVC_DELETED, text)
         resource = inputs.resource if inputs.cluster.uid is not None else None

@@ -28,6 +28,12 @@ OF_GO = {"labels": marks(5)["labels"]}
 CASES: dict[str, tuple[dict[str, Any], Cluster, bool, dict[str, str] | None]] = {
     "no mark": ({}, cluster(), False, None),
     "marked": (marks(60), cluster(), False, {"name": NAME, "deletedAfter": timestamp(NOW)}),
+    "a time near the end of time": (
+        {**marks(60, annotated="9999-12-31T23:59:59Z"), "labels": {"toBeDeleted": "yes", "deletionTS": "1"}},
+        cluster(),
+        False,
+        {"name": NAME, "deletedAfter": "9999-12-31T23:59:59Z"},
+    ),
     "marked by the Go operator": (OF_GO, cluster(), False, {"name": NAME}),
     "unmarked": (UNMARKED, cluster(), False, {"name": NAME, "message": "It stays"}),
     "paused": (marks(60), cluster(), True, {"name": NAME, "message": "It is not deleted while"}),

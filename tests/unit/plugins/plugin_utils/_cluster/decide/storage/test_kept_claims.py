@@ -13,7 +13,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sto
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.orphan_marks import mark_of
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.orphans import (
     claim,
-    cluster,
     marks,
     stateful_set,
 )
@@ -43,9 +42,10 @@ def live(manager: str = "druidops", **policy: str) -> dict[str, Any]:
     ],
 )
 def test_policies(found: dict[str, Any], is_kept: bool) -> None:
-    claims = [claim(f"d-{NAME}-0", NAME), claim(f"e-{NAME}-0", NAME), claim("d-druid-c-other-0")]
-    steps = list(kept_claims(found, None, cluster(), claims))
-    assert [step.key.name for step in steps] == [f"d-{NAME}-0"] * is_kept
+    """Of each claim template that the StatefulSet has or had."""
+    claims = [claim(f"d-{NAME}-0", NAME), claim(f"former-{NAME}-0", NAME), claim("d-druid-c-other-0", "druid-c-other")]
+    steps = list(kept_claims(found, None, claims))
+    assert [step.key.name for step in steps] == [f"d-{NAME}-0", f"former-{NAME}-0"] * is_kept
     for step in steps:
         assert step.prepares_removal
         assert not step.is_leaf
@@ -53,10 +53,18 @@ def test_policies(found: dict[str, Any], is_kept: bool) -> None:
         assert mark_of(step.after).is_kept
 
 
-def test_not_for_a_group_that_stays_nor_a_claim_that_is_marked() -> None:
-    claims = [claim(f"d-{NAME}-0", NAME)]
-    assert list(kept_claims(live(whenDeleted="Retain"), "old", cluster(), claims)) == []
-    assert list(kept_claims(live(whenDeleted="Retain"), None, cluster(deleteOrphanPvc=False), claims)) == []
+def test_a_group_that_becomes_a_deployment() -> None:
+    """It may be removed later; its StatefulSet is deleted only if its PVCs are kept."""
+    steps = list(kept_claims(live(whenDeleted="Retain"), "old", [claim(f"d-{NAME}-0", NAME)]))
+    assert [(step.key.name, step.group, step.is_leaf) for step in steps] == [(f"d-{NAME}-0", "old", False)]
+
+
+def test_not_a_claim_that_is_marked_or_terminating() -> None:
     for mark in (marks(5), marks(5, annotated="never"), {"deletionTimestamp": "now"}):
         marked = [claim(f"d-{NAME}-0", NAME, **mark)]
-        assert list(kept_claims(live(whenDeleted="Retain"), None, cluster(), marked)) == []
+        assert list(kept_claims(live(whenDeleted="Retain"), None, marked)) == []
+
+
+def test_not_the_claims_of_other_names() -> None:
+    others = [claim(f"d-{NAME}", NAME), claim("d-0", NAME), claim(f"d-{NAME}-0", "druid-c-other")]
+    assert list(kept_claims(live(whenDeleted="Retain"), None, others)) == []

@@ -32,6 +32,7 @@ REMOVED = {"name": "d-druid-c-old-0", "group": "druid-c-old"}
 MARK, UNMARK, DELETE = "OrphanedPVCMarked", "OrphanedPVCUnmarked", "OrphanedPVCDeleted"
 SCALED = {"hpAutoscaler": orphans.autoscaler("druid-c-brokers", 2)["spec"]}
 PVCS = ((SECOND, "druid-c-brokers"), tuple(REMOVED.values()))
+SINCE = "druid.apache.org/orphaned-since"
 RETAIN = {"persistentVolumeClaimRetentionPolicy": {"whenScaled": "Retain"}}
 
 
@@ -66,6 +67,12 @@ CASES: dict[str, tuple[Manifest, Cluster, str | None]] = {
     "it is never orphaned": (claim(SECOND, **marks(90, annotated="never")), cluster(), None),
     "marked by the Go operator": (claim(SECOND, **of_go(3600)), cluster(), MARK),
     "an unreadable time": (claim(SECOND, **marks(90, annotated="yesterday")), cluster(), MARK),
+    "a time near the end of time": (
+        claim(SECOND, labels={"toBeDeleted": "yes", "deletionTS": "253402300799"}, annotations={SINCE: "2026-01-01"}),
+        cluster(),
+        None,
+    ),
+    "before the first year in UTC": (claim(SECOND, **marks(90, annotated="0001-01-01T00:00+12:00")), cluster(), MARK),
     "an unreadable label": (claim(SECOND, **{**marks(90), "labels": {"toBeDeleted": "yes"}}), cluster(), MARK),
     "needed again": (claim(FIRST, **marks(90)), cluster(), UNMARK),
     "marked by the Go operator, and needed": (claim(FIRST, **of_go()), cluster(), UNMARK),
