@@ -28,6 +28,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
     GetResource,
     GetStorageClasses,
     Inputs,
+    LetOthersGrow,
     List,
     Verdict,
 )
@@ -42,18 +43,36 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_f
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import Need, decide_and_gather
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import MAX_NEEDS, Need, decide_and_gather
 
 
 def plan_for(api: KubernetesApi, inputs: Inputs, options: Options) -> tuple[Plan, Inputs]:
     """Return the plan, and the inputs with everything that it is based on."""
-    plan, inputs = decide_and_gather(decide, partial(_gather, api, options), inputs)
+    # After each group for which others do not wait, the other steps need dry runs.
+    max_needs = MAX_NEEDS + 3 * len(inputs.cluster.groups)
+    plan, inputs = decide_and_gather(decide, partial(_gather, api, options), inputs, max_needs)
     if plan.steps and isinstance(api, CachedApi) and not only_creates(inputs, plan.steps):
         raise CacheMiss
     return plan, inputs
 
 
 def _gather(api: KubernetesApi, options: Options, inputs: Inputs, need: Need) -> Inputs:
+    if isinstance(need, DryRunPatches | DryRunTemplates):
+        require_live_api(api)
+        return _dry_run(api, inputs, need)
+    if isinstance(need, DryRun):
+        return replace(inputs, verdicts=_verdicts(api, inputs, need.steps))
+    if isinstance(need, LetOthersGrow):
+        return _without_verdicts(replace(inputs, blocked_expansions=inputs.blocked_expansions | {need.group}))
+    if isinstance(need, AskDruid):
+        # The import of the HTTP client is slow, and a cluster at rest needs nothing of Druid.
+        from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_calls import ask_druid
+
+        return ask_druid(api, inputs, need.questions, options)
+    return _read(api, inputs, need)
+
+
+def _read(api: KubernetesApi, inputs: Inputs, need: Need) -> Inputs:
     if isinstance(need, Get):
         return replace(inputs, unlisted=_unlisted(api, inputs, need.keys))
     if isinstance(need, List):
@@ -64,17 +83,12 @@ def _gather(api: KubernetesApi, options: Options, inputs: Inputs, need: Need) ->
         return replace(inputs, latest=(api.get(names.KIND, inputs.cluster.namespace, inputs.cluster.name),))
     if isinstance(need, GetStorageClasses):
         return replace(inputs, storage_classes={name: _storage_class(api, name) for name in need.names})
-    if isinstance(need, DryRunPatches | DryRunTemplates):
-        require_live_api(api)
-        return _dry_run(api, inputs, need)
-    if isinstance(need, DryRun):
-        return replace(inputs, verdicts=_verdicts(api, inputs, need.steps))
-    if isinstance(need, AskDruid):
-        # The import of the HTTP client is slow, and a cluster at rest needs nothing of Druid.
-        from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_calls import ask_druid
-
-        return ask_druid(api, inputs, need.questions, options)
     raise TypeError(need)
+
+
+def _without_verdicts(inputs: Inputs) -> Inputs:
+    """Return the inputs without the dry runs of steps that are decided again."""
+    return replace(inputs, verdicts=None, rejected_patches=None, ignored_patches=frozenset())
 
 
 def _dry_run(api: KubernetesApi, inputs: Inputs, need: DryRunPatches | DryRunTemplates) -> Inputs:

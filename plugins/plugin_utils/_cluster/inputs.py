@@ -42,7 +42,8 @@ class Inputs:
     lists by kind (`List`), dry runs (`DryRun`), the resource once more (`GetResource`), as the only element (None:
     deleted), storage classes by name (`GetStorageClasses`), or why one could not be read, the dry runs of patches that
     were rejected, or that changed nothing (`DryRunPatches`), what Druid answers (`AskDruid`; None: it was not asked),
-    and the dry runs of workloads whose pod templates seem to differ (`DryRunTemplates`).
+    the dry runs of workloads whose pod templates seem to differ (`DryRunTemplates`), and the groups for whose volumes
+    no other group waits (`LetOthersGrow`).
     """
 
     resource: Manifest
@@ -63,6 +64,7 @@ class Inputs:
     ignored_patches: frozenset[ObjectKey] = frozenset()
     druid: DruidState | None = None
     templates: Mapping[ObjectKey, Verdict] | None = None
+    blocked_expansions: frozenset[str] = frozenset()
 
     @cached_property
     def live(self) -> Observed:
@@ -127,6 +129,13 @@ class AskDruid(Need):
     """The answers of Druid to these questions, or why there are none."""
 
     questions: tuple[Question[Any], ...]
+
+
+@dataclass(frozen=True)
+class LetOthersGrow(Need):
+    """A decision in which the volumes of other groups do not wait for those of this one, with dry runs of its own."""
+
+    group: str
 
 
 @dataclass(frozen=True)

@@ -99,6 +99,9 @@ def test_one_group_grows_after_the_other(live: NamespaceClient) -> None:
     grow(live, of_first[0], "2Gi")
     one_pass(live, NAME)
     assert {sizes(live)[name] for name in of_second} == {"1Gi"}
+    # until then, the condition is about the new pod
+    eventually(lambda: workload(live, "middlemanagers")["status"].get("readyReplicas") == 2)
+    one_pass(live, NAME)
     message = condition(live.get("Druid", NAME), "Ready")["message"]
     assert f"PVC {of_second[0]} has 1Gi of 2Gi (the volumes of group historicals grow first)" in message
     grow(live, of_first[1], "2Gi")
@@ -109,6 +112,53 @@ def test_one_group_grows_after_the_other(live: NamespaceClient) -> None:
     assert template_sizes(live, "middlemanagers") == {"2Gi"}
     assert before.items() <= pods(live).items()
     assert one_pass(live, NAME).plan.steps == ()
+
+
+def sized(first: str, second: str) -> dict[str, Manifest]:
+    """Return two groups, each with a template of this size."""
+    kinds = {"historicals": ("historical", first), "middlemanagers": ("middleManager", second)}
+    return {
+        key: group(key, kind, replicas=1, volumeClaimTemplates=[claim_template(storage=storage)])
+        for key, (kind, storage) in kinds.items()
+    }
+
+
+def test_a_group_whose_volumes_cannot_grow_does_not_hold_another_one(live: NamespaceClient) -> None:
+    """A quota has room for the second group only."""
+    create(live, {"scalePvcSts": True}, **sized("1Gi", "1Gi"))
+    of_second = f"data-{unique_name('middlemanagers')}-0"
+    live.create({"kind": "ResourceQuota", "metadata": {"name": "small"}, "spec": {"hard": {"requests.storage": "4Gi"}}})
+    eventually(lambda: live.get("ResourceQuota", "small").get("status", {}).get("used"))
+    before = pods(live)
+
+    live.merge("Druid", NAME, {"spec": {"nodes": sized("9Gi", "2Gi")}})
+    outcome = one_pass(live, NAME)
+    assert outcome.report is not None
+    assert [problem.group for problem in outcome.report.problems] == ["historicals"]
+    assert sizes(live) == {f"data-{SET}-0": "1Gi", of_second: "2Gi"}
+    assert (template_sizes(live, "historicals"), template_sizes(live, "middlemanagers")) == ({"1Gi"}, {"2Gi"})
+    assert pods(live) == before
+
+    live.delete("ResourceQuota", "small")
+    until_ready(live, NAME)
+    assert sizes(live) == {f"data-{SET}-0": "9Gi", of_second: "2Gi"}
+
+
+def test_volumes_do_not_wait_for_a_rollout(live: NamespaceClient) -> None:
+    """The StatefulSet of the first group is recreated with new pods, so it waits for a rollout that has stalled."""
+    nodes = sized("1Gi", "1Gi")
+    create(
+        live, {"scalePvcSts": True, "rollingDeploy": True}, **nodes, indexers=group("indexers", "indexer", replicas=1)
+    )
+    stuck = {"indexers": {"podAnnotations": {"test/ready": "never"}}}
+    live.merge("Druid", NAME, {"spec": {"nodes": stuck}})
+    one_pass(live, NAME)
+
+    larger = sized("2Gi", "2Gi")
+    larger["historicals"]["podAnnotations"] = {"new": "pods"}
+    live.merge("Druid", NAME, {"spec": {"nodes": larger}})
+    eventually(lambda: one_pass(live, NAME) and set(sizes(live).values()) == {"2Gi"})
+    assert (template_sizes(live, "historicals"), template_sizes(live, "middlemanagers")) == ({"1Gi"}, {"2Gi"})
 
 
 def test_a_pvc_that_others_have_expanded_further_stays(live: NamespaceClient) -> None:

@@ -78,6 +78,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sto
     users_of_claims,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_expansion import (
+    blocked_expansion,
     expanding_volumes,
     expansion_finding,
     not_expandable,
@@ -195,6 +196,8 @@ def decide(inputs: Inputs) -> Plan | Need:
     draft = _first_need(inputs) or _apply_policies(_candidates(inputs))
     if isinstance(draft, Need):
         return draft
+    if (others := blocked_expansion(draft)) is not None:
+        return others
     drafted = draft.plan()
     plan = drafted if isinstance(drafted, Need) else with_decommission(drafted, inputs)
     if isinstance(plan, Need):

@@ -16,6 +16,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_sizes import (
+    CLAIM,
     Size,
     sizes_of_templates,
     template_name,
@@ -25,7 +26,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sto
     mounted_claims,
     used_claims,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import GetStorageClasses, Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
+    GetStorageClasses,
+    Inputs,
+    LetOthersGrow,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ExpandingVolume
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
@@ -127,12 +132,13 @@ def _blocks_group(group: Group, claim: GroupClaim, inputs: Inputs) -> bool:
 def deferred(inputs: Inputs) -> dict[str, str]:
     """Return the groups whose volumes grow later, each with the group that they wait for.
 
-    None waits for an expansion that the storage driver has given up.
+    None waits for an expansion that the storage driver has given up, or that something else blocks, nor until a
+    StatefulSet is recreated, which may wait for other groups.
     """
     found: dict[str, str] = {}
     first: str | None = None
     for group in inputs.cluster.groups:
-        if not _is_unfinished(group, inputs) or _refusals(group, inputs):
+        if not _is_unfinished(group, inputs) or _cannot_grow(group, inputs):
             continue
         if first is None:
             first = group.key
@@ -142,10 +148,25 @@ def deferred(inputs: Inputs) -> dict[str, str]:
 
 
 def _is_unfinished(group: Group, inputs: Inputs) -> bool:
-    if not inputs.cluster.expands_pvcs:
-        return False
     is_growing = not all(claim.is_infeasible for claim in growing(group, inputs))
-    return bool(undersized(group, inputs)) or is_growing or _has_smaller_templates(group, inputs)
+    return bool(undersized(group, inputs)) or is_growing
+
+
+def _cannot_grow(group: Group, inputs: Inputs) -> bool:
+    return bool(_refusals(group, inputs)) or group.key in inputs.blocked_expansions
+
+
+def blocked_expansion(draft: Draft) -> LetOthersGrow | None:
+    """Return the group that others wait for although a finding blocks its expansion, such as a quota."""
+    inputs = draft.inputs
+    first = next(iter(deferred(inputs).values()), None)
+    group = next((each for each in inputs.cluster.groups if each.key == first), None)
+    if group is None or growing(group, inputs):
+        return None
+    small = {str(ObjectKey(CLAIM, claim.name)) for claim in undersized(group, inputs)}
+    found = (finding for finding in draft.findings if finding.group == group.key)
+    is_blocked = any(finding.object is None or finding.object in small for finding in found)
+    return LetOthersGrow(group.key) if is_blocked else None
 
 
 def _has_smaller_templates(group: Group, inputs: Inputs) -> bool:
@@ -201,7 +222,7 @@ def expanding_volumes(inputs: Inputs) -> tuple[ExpandingVolume, ...]:
     return tuple(
         _expanding(claim, waiting.get(group.key))
         for group in inputs.cluster.groups
-        if not _refusals(group, inputs)
+        if not _cannot_grow(group, inputs)
         for claim in (*undersized(group, inputs), *growing(group, inputs))
     )
 

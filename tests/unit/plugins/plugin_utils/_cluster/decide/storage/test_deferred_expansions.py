@@ -1,0 +1,86 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""For what the volumes of a group wait: for those of another one that grow, and for nothing that may take forever."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_expansion import deferred
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, LetOthersGrow
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import orphans, rolling
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
+
+FIRST, SECOND = "historicals", "middlemanagers"
+OF_FIRST, OF_SECOND = (f"d-druid-c-{key}-0" for key in (FIRST, SECOND))
+CLAIM = "PersistentVolumeClaim"
+
+
+def sized(storage: str) -> list[Any]:
+    return [{"metadata": {"name": "d"}, "spec": {"resources": {"requests": {"storage": storage}}}}]
+
+
+def claim(name: str, requested: str = "1Gi") -> dict[str, Any]:
+    """Return a bound PVC whose file system has 1 GiB."""
+    found = orphans.claim(name, name.removeprefix("d-").removesuffix("-0"))
+    found["spec"] = {"storageClassName": "s", "resources": {"requests": {"storage": requested}}}
+    found["status"] = {"phase": "Bound", "capacity": {"storage": "1Gi"}}
+    return found
+
+
+def found(*claims: dict[str, Any], template: str = "1Gi", **more: Any) -> Inputs:
+    """Return the inputs of two groups whose volumes are to have 2 GiB, and whose StatefulSets have this template."""
+    nodes = {key: {"volumeClaimTemplates": sized(template)} for key in (FIRST, SECOND)}
+    live = rolling.observed(rolling.cluster(nodes=nodes, scalePvcSts=True)).with_objects(claims)
+    desired = {key: {"volumeClaimTemplates": sized("2Gi")} for key in (FIRST, SECOND)}
+    which = rolling.cluster(nodes=desired, scalePvcSts=True)
+    return inputs(which, live, storage_classes={"s": {"allowVolumeExpansion": True}}, **more)
+
+
+CASES: dict[str, tuple[Inputs, dict[str, str]]] = {
+    "both are to grow": (found(claim(OF_FIRST), claim(OF_SECOND)), {SECOND: FIRST}),
+    "the first one grows": (found(claim(OF_FIRST, "2Gi"), claim(OF_SECOND)), {SECOND: FIRST}),
+    "only the StatefulSet of the first one is left": (found(claim(OF_SECOND)), {}),
+    "something blocks the first one": (
+        found(claim(OF_FIRST), claim(OF_SECOND), blocked_expansions=frozenset({FIRST})),
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize(("which", "expected"), CASES.values(), ids=CASES)
+def test_deferred(which: Inputs, expected: dict[str, str]) -> None:
+    assert deferred(which) == expected
+
+
+READ: dict[str, Any] = {"unlisted": {}, "verdicts": {}, "lists": {"PodDisruptionBudget": (), CLAIM: ()}}
+
+
+def test_a_group_whose_patch_is_rejected_does_not_hold_another_one() -> None:
+    rejection = Finding(reasons.REJECTED_BY_API_SERVER, "exceeded quota.", FIRST)
+    rejected = {ObjectKey(CLAIM, OF_FIRST): rejection}
+    claims = (claim(OF_FIRST), claim(OF_SECOND))
+    assert decide(found(*claims, rejected_patches=rejected, **READ)) == LetOthersGrow(FIRST)
+    plan = decide(found(*claims, rejected_patches=rejected, blocked_expansions=frozenset({FIRST}), **READ))
+    assert isinstance(plan, Plan)
+    assert [(step.operation, step.key.kind, step.group) for step in plan.steps] == [
+        ("update", CLAIM, SECOND),
+        ("recreate", "StatefulSet", SECOND),
+    ]
+    assert [finding.group for finding in plan.findings if finding.is_problem] == [FIRST]
+
+
+def test_a_group_that_grows_already_holds_the_other_one_whatever_blocks_it() -> None:
+    rejection = Finding(reasons.REJECTED_BY_API_SERVER, "not valid.", FIRST)
+    rejected = {ObjectKey(CLAIM, OF_FIRST): rejection}
+    plan = decide(found(claim(OF_FIRST, "2Gi"), claim(OF_SECOND), rejected_patches=rejected, **READ))
+    assert isinstance(plan, Plan)
+    assert {(step.operation, step.group) for step in plan.steps if step.key.kind != "Pod"} == {("recreate", FIRST)}
