@@ -86,6 +86,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sto
     with_deferred_sizes,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_size import (
+    oversized_pvcs,
     shrinking_claims,
     undersized_pvcs,
     unlabelled_claims,
@@ -202,7 +203,7 @@ def decide(inputs: Inputs) -> Plan | Need:
     plan = drafted if isinstance(drafted, Need) else with_decommission(drafted, inputs)
     if isinstance(plan, Need):
         return plan
-    of_volumes = (*undersized_pvcs(inputs), *oversized_caches(inputs))
+    of_volumes = (*undersized_pvcs(inputs), *oversized_pvcs(inputs), *oversized_caches(inputs))
     warnings = (*plan.warnings, *of_volumes, *retained_services(inputs), *strategy_warnings(inputs.cluster))
     warnings = (*warnings, *ignored_updates(inputs))
     expanding = expanding_volumes(inputs)

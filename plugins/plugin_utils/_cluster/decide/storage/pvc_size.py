@@ -22,6 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sto
     requested_size,
     sizes_of_templates,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.group_claims import used_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
@@ -130,6 +131,20 @@ def _undersized(group: Group, inputs: Inputs) -> Iterator[str]:
             for template, asked in sizes_of_templates(group.concatenated("volumeClaimTemplates")).items():
                 names = pvcs_above(manifest["metadata"]["name"], [template], 0, live)
                 yield from _undersized_warning(f"{where}.volumeClaimTemplates[{template}]", asked, names, live)
+
+
+def oversized_pvcs(inputs: Inputs) -> tuple[str, ...]:
+    """Return a warning for each stand-alone PVC that is larger than specified.
+
+    It is no error, unlike that of a template, which was larger before: others may have expanded the PVC.
+    """
+    return tuple(
+        f"{claim.field}: the spec requests {claim.desired.text}, less than the {claim.requested.text} of PVC "
+        f"{claim.name}, which keeps its size, because a PVC cannot shrink. Request {claim.requested.text}"
+        for group in inputs.cluster.groups
+        for claim in used_claims(group, inputs)
+        if claim.ordinal is None and claim.desired and claim.requested and claim.desired.amount < claim.requested.amount
+    )
 
 
 def _undersized_warning(where: str, asked: Size | None, names: list[str], observed: Observed) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_size import (
+    oversized_pvcs,
     shrinking_claims,
     undersized_pvcs,
     unlabelled_claims,
@@ -150,6 +151,17 @@ def test_undersized_pvcs(node: Manifest, live: list[Manifest], names: str | None
     for warning in found:
         assert warning.startswith("spec.nodes[brokers].")
         assert f"scalePvcSts is false: {names}. " in warning
+
+
+ALONE = {"persistentVolumeClaim": [storage("alone", "2Gi")]}
+
+
+@pytest.mark.parametrize(("size", "is_larger"), [("1Gi", False), ("2Gi", False), ("3Gi", True)])
+def test_a_stand_alone_pvc_that_is_larger_than_specified(size: str, is_larger: bool) -> None:
+    live = Observed().with_objects([claim("alone", size), claim_of("d", "9Gi")])
+    found = oversized_pvcs(inputs(druid.cluster({**ALONE, **claims(("d", "1Gi"))}), live))
+    text = "spec.nodes[brokers].persistentVolumeClaim[alone]: the spec requests 2Gi, less than the 3Gi of PVC alone"
+    assert [each.startswith(text) for each in found] == [True] * is_larger
 
 
 def pod(volume: str, claim_name: str, name: str = "druid-c-brokers-0") -> Manifest:
