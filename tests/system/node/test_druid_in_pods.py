@@ -181,7 +181,9 @@ def test_reports_an_image_that_does_not_exist_while_the_old_pod_serves(running: 
 
 def test_drains_an_indexer_before_its_pod_is_replaced(running: Running) -> None:
     druid, replaced = running.router, uid_of(running, "indexers")
-    task = druid.request("POST", "/druid/indexer/v1/task", {"type": "noop", "runTime": 20_000})["task"]
+    # Otherwise the drain may begin when the task has ended.
+    eventually(lambda: is_settled(running))
+    task = druid.request("POST", "/druid/indexer/v1/task", {"type": "noop", "runTime": 40_000})["task"]
     eventually(lambda: task in worker(druid)["runningTasks"])
     running.live.merge("Druid", real_cluster.NAME, {"spec": {"middleManagerDrainStrategy": {}}})
     change_properties(running, "indexers")

@@ -37,11 +37,13 @@ def entry_of(pod: LeavingPod, group: ShrinkingGroup, found: Situation, has_room:
         entry = replace(entry, unlisted_since=None)
     if pod.server is None:
         is_absent = found.is_complete and not pod.is_ready
-        return replace(entry, bytes=None, empty_since=_since(earlier, is_absent, found.now))
+        absent = (each for each in earlier if each.bytes is None)
+        return replace(entry, bytes=None, empty_since=_since(absent, is_absent, found.now))
     entry = replace(entry, bytes=pod.server.used)
     if last is not None:
         is_empty = name in found.listed and pod.server.is_empty and found.is_complete
-        return _with_owner(replace(entry, empty_since=_since([last], is_empty, found.now)), found)
+        empty = (each for each in [last] if each.bytes == 0)
+        return _with_owner(replace(entry, empty_since=_since(empty, is_empty, found.now)), found)
     is_over = group.shrinks and seconds_since(started, found.now) >= group.timeout
     if not has_room or not found.is_complete or is_over or has_no_destination(group, found):
         return entry
@@ -63,7 +65,11 @@ def _with_owner(entry: Entry, found: Situation) -> Entry:
 
 
 def _since(earlier: Iterable[Entry], holds: bool, now: datetime) -> str | None:
-    """Return since when it holds, if it does."""
+    """Return since when it holds, if it does; `earlier` are the entries for which it was the same.
+
+    A Historical that was unknown to Druid for minutes is not empty as soon as it is known: it may be about to announce
+    its segments.
+    """
     return next((each.empty_since for each in earlier if each.empty_since), timestamp(now)) if holds else None
 
 

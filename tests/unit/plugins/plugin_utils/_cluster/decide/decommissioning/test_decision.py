@@ -102,10 +102,12 @@ def test_adds_the_names_of_the_stored_record() -> None:
     [
         # the first reading, and the second one
         (entry(2), ["h-2:8083"], 3),
-        (entry(2, empty_since=ago(10)), ["h-2:8083"], 2),
-        (entry(2, empty_since=ago(9)), ["h-2:8083"], 3),
+        (entry(2, bytes=0, empty_since=ago(10)), ["h-2:8083"], 2),
+        (entry(2, bytes=0, empty_since=ago(9)), ["h-2:8083"], 3),
         # not in Druid's list: the next moment it may get segments
-        (entry(2, empty_since=ago(10)), [], 3),
+        (entry(2, bytes=0, empty_since=ago(10)), [], 3),
+        # it was unknown to Druid until now: it may be about to announce its segments
+        (entry(2, empty_since=ago(180)), ["h-2:8083"], 3),
     ],
 )
 def test_a_pod_that_is_empty_in_two_readings_stops(record: Entry, listed: list[str], expected: int) -> None:
@@ -115,7 +117,7 @@ def test_a_pod_that_is_empty_in_two_readings_stops(record: Entry, listed: list[s
 
 def test_an_empty_pod_before_one_with_segments_stays() -> None:
     servers = {**THREE, 1: server(1, 0)}
-    record = (entry(1, empty_since=ago(60)), entry(2))
+    record = (entry(1, bytes=0, empty_since=ago(60)), entry(2))
     decided = decommission(situation(servers, record, listed=["h-1:8083", "h-2:8083"]))
     assert decided.replicas == {"historicals": 3}
 
@@ -138,7 +140,7 @@ _LAST = frozenset({"h-2:8083"})
     ],
 )
 def test_a_reading_that_is_in_doubt_does_not_count(servers: dict[int, HistoricalServer], more: dict[str, Any]) -> None:
-    found = situation(servers, (entry(2, empty_since=ago(60)),), 2, listed=_LAST, **more)
+    found = situation(servers, (entry(2, bytes=0, empty_since=ago(60)),), 2, listed=_LAST, **more)
     decided = decommission(found)
     assert decided.replicas == {"historicals": 3}
     assert [each.empty_since for each in decided.record] == [None]
@@ -154,8 +156,18 @@ def test_segments_that_are_not_available_may_be_on_a_server_that_seems_empty(
 ) -> None:
     """A Coordinator that has not read a server yet reports it as empty, and its segments as not available."""
     druid = InDruid(tuple(servers.values()), _LAST, unavailable=unavailable)
-    found = situation(servers, (entry(2, empty_since=ago(since)),), 2, druid=druid)
+    found = situation(servers, (entry(2, bytes=0, empty_since=ago(since)),), 2, druid=druid)
     assert decommission(found).replicas == {"historicals": expected}
+
+
+def test_the_time_of_a_pod_that_was_empty_does_not_count_when_it_is_lost() -> None:
+    """It may have got segments since."""
+    servers = {0: server(0), 1: server(1)}
+    record = (entry(2, 700, bytes=0, empty_since=ago(600)),)
+    found = situation(servers, record, 2, ready=False, restart=600, druid=InDruid(tuple(servers.values())))
+    decided = decommission(found)
+    assert decided.replicas == {"historicals": 3}
+    assert [each.empty_since for each in decided.record] == [ago(0)]
 
 
 @pytest.mark.parametrize("unavailable", [0, 3, None])

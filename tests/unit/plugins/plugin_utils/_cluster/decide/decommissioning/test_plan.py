@@ -281,7 +281,7 @@ def test_an_annotation_of_that_name_cannot_be_specified() -> None:
 
 
 def test_an_empty_pod_stops() -> None:
-    status = recorded(emptySince=timestamp(NOW - timedelta(seconds=10)))
+    status = recorded(bytes=0, emptySince=timestamp(NOW - timedelta(seconds=10)))
     plan = decided(inputs(answers=in_druid(0, ["10.0.0.1:8083"]), status=status))
     assert replicas(plan) == [1]
     assert plan.later == ()
@@ -524,7 +524,7 @@ def test_a_pod_that_is_broken_stops_after_a_while() -> None:
     servers = (Server("10.0.0.0:8083", "historical", "hot", 100, 1000),)
     which = cluster(node={"startUpProbe": {"initialDelaySeconds": 100, "periodSeconds": 10, "failureThreshold": 17}})
     for seconds, expected in ((299, []), (300, [1])):
-        status = recorded(emptySince=timestamp(NOW - timedelta(seconds=seconds)))
+        status = recorded(bytes=None, emptySince=timestamp(NOW - timedelta(seconds=seconds)))
         plan = decided(inputs(which, live, in_druid(servers=servers), status))
         assert [number for number in replicas(plan) if number != 2] == expected
 
