@@ -149,11 +149,15 @@ def _unanswered(druid: DruidState, asked: tuple[Question[Any], ...], before: Map
 
 
 def _is_awaited(question: Question[Any], found: Unavailable, before: Mapping[str, int] | None) -> bool:
-    """True if Druid may answer later: it did at the start of the rollout, or was not asked then."""
+    """True if Druid may answer later: it did at the start of the rollout, or was not asked then.
+
+    What it answered then and refuses now may be the fault of the change, unless the API itself is missing.
+    """
     if before is None:
         return found.cause in _SILENT
-    was_answered = _RECORDED[question] in before if question in _RECORDED else bool(before)
-    return was_answered and found.cause in (*_SILENT, state.NOT_CONNECTABLE)
+    if question in _RECORDED:
+        return _RECORDED[question] in before and found.cause not in (state.NO_ROUTER, state.UNSUPPORTED)
+    return bool(before) and found.cause in (*_SILENT, state.NOT_CONNECTABLE)
 
 
 def _known(druid: DruidState, question: Question[_T], asked: tuple[Question[Any], ...]) -> _T | None:

@@ -120,7 +120,16 @@ WAITING: list[tuple[str, dict[Question[Any], Any], dict[str, int] | None, str]] 
     ("a suspended one", supervisor("SUSPENDED", state="SUSPENDED", is_suspended=True), WELL, ""),
     ("an idle one", supervisor("IDLE", state="IDLE"), WELL, ""),
     ("a Router that forwards queries only", {COORDINATOR_LEADER: NOT_PROXIED, SUPERVISORS: NOT_PROXIED}, WELL, ""),
-    ("no permission", FORBIDDEN, WELL, ""),
+    ("no permission since the start", FORBIDDEN, WELL, "Druid does not answer about supervisors, segments (403)"),
+    ("no permission for one of them, as before", {SEGMENTS: FORBIDDEN[SEGMENTS]}, {"supervisorsNotRunning": 0}, ""),
+    ("no permission, as before", FORBIDDEN, {}, ""),
+    (
+        "an answer that cannot be read since the start",
+        {SEGMENTS: Unavailable(state.INVALID, "No number.")},
+        WELL,
+        "Druid does not answer about segments (No number)",
+    ),
+    ("an API that the Druid does not have since the start", {SUPERVISORS: NOT_PROXIED}, WELL, ""),
     ("a name that never resolved", UNKNOWN_NAME, None, ""),
     (
         "a name that does not resolve now",
