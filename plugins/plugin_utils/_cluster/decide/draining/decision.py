@@ -92,7 +92,7 @@ def _next_state(pod: WorkerPod, found: Draining, now: datetime, *, is_free: bool
 
 
 def _as_released(record: Record | None, now: datetime) -> Record | None:
-    return replace(record, released=timestamp(now), idle="") if record else None
+    return replace(record, released=timestamp(now), idle="", lost="") if record else None
 
 
 def _is_awaited(group: WorkerGroup, record: Record, target: Targets) -> bool:

@@ -27,8 +27,9 @@ class Record:
     """A pod whose worker is drained: its name, uid, since when, and when it was released, so that it may be replaced.
 
     `handed_off`: when the handoff of its task groups was requested. `idle`: since when it was disabled and without a
-    task in every reading. `is_ours`: it was enabled before, and is disabled
-    by us. Otherwise it is not known to be so, or others have disabled it: then it stays disabled if its pod stays.
+    task in every reading. `lost`: since when it was not registered, and its pod not ready, in every reading.
+    `is_ours`: it was enabled before, and is disabled by us. Otherwise it is not known to be so, or others have disabled
+    it: then it stays disabled if its pod stays.
     """
 
     pod: str
@@ -38,9 +39,10 @@ class Record:
     handed_off: str = ""
     idle: str = ""
     is_ours: bool = False
+    lost: str = ""
 
 
-_TIMES = {"since": "since", "released": "released", "handed_off": "handedOff", "idle": "idle"}
+_TIMES = {"since": "since", "released": "released", "handed_off": "handedOff", "idle": "idle", "lost": "lost"}
 _NAMES = {"pod": "pod", "uid": "uid", **_TIMES}
 _OURS = "disabledByUs"
 

@@ -26,6 +26,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 HANDOFF_SECONDS = 60
 # The Overlord may have assigned a task before it disabled the worker, which does not show the task yet.
 IDLE_SECONDS = 10
+# Longer than a worker needs to be registered again after it has lost ZooKeeper, with its tasks.
+LOST_SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,8 @@ def _drained(group: WorkerGroup, pod: WorkerPod, record: Record, now: datetime) 
     if group.unreachable:
         return Draining(record, awaited=f"the tasks of pod {pod.name} are not known ({group.unreachable})")
     if pod.worker is None:
-        return Draining(record, awaited=f"no worker of pod {pod.name} is registered")
+        return _unregistered(pod, replace(record, idle=""), now)
+    record = replace(record, lost="")
     if pod.worker.is_enabled:
         request = Request("disable", pod.worker.host, pod.name)
         ours = replace(record, is_ours=True, idle="")
@@ -104,9 +107,21 @@ def _idle(pod: WorkerPod, record: Record, now: datetime) -> Draining:
     return Draining(replace(record, idle=idle), awaited=text)
 
 
+def _unregistered(pod: WorkerPod, record: Record, now: datetime) -> Draining:
+    """Return that the worker is done if its pod has not been ready for a while: its tasks may run although it is lost."""
+    text = f"no worker of pod {pod.name} is registered"
+    if pod.is_ready:
+        return Draining(replace(record, lost=""), awaited=text)
+    record = replace(record, lost=record.lost or timestamp(now))
+    is_done = seconds_since(record.lost, now) >= LOST_SECONDS
+    return Draining(record, is_done, awaited="" if is_done else f"{text}, and it is not ready since {record.lost}")
+
+
 def _has_no_process(group: WorkerGroup, pod: WorkerPod) -> bool:
     """True if nothing in the pod runs tasks. If Druid is unreachable, only Kubernetes knows whether a process runs."""
-    return not pod.is_running if group.unreachable else not pod.is_ready and pod.worker is None
+    if group.unreachable or pod.worker is not None:
+        return bool(group.unreachable) and not pod.is_running
+    return not pod.is_ready and (pod.is_broken or not pod.is_running)
 
 
 def _waiting(pod: WorkerPod, worker: Worker, record: Record, now: datetime) -> Draining:

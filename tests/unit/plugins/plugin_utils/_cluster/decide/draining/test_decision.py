@@ -102,7 +102,18 @@ TABLE: list[tuple[str, WorkerGroup, tuple[int, int, list[str], list[str]]]] = [
     ("all of them are new", group(new(0), new(1), new(2), partition=0, records=(released(0),)), (0, 3, [], [])),
     ("a partition of the user", group(*OLD[:2], new(2), partition=2, requested=2), (2, 3, [], [])),
     ("above a partition of the user", group(*OLD, partition=3, requested=2), (3, 3, ["mm-2"], ["disable mm-2:8091"])),
-    ("a pod without a worker has no tasks", group(*OLD[:2], pod(2, None, is_ready=False)), (2, 3, ["-mm-2"], [])),
+    ("a pod without a process has no tasks",
+     group(*OLD[:2], pod(2, None, is_ready=False, is_running=False)), (2, 3, ["-mm-2"], [])),
+    ("nor has one that is broken", group(*OLD[:2], broken(2)), (2, 3, ["-mm-2"], [])),
+    ("a worker that is lost may have tasks", group(*OLD[:2], pod(2, None, is_ready=False)), (3, 3, ["mm-2"], [])),
+    ("for a while", group(*OLD[:2], pod(2, None, is_ready=False), records=(record(2, lost=ago(59)),)),
+     (3, 3, ["mm-2"], [])),
+    ("not for long", group(*OLD[:2], pod(2, None, is_ready=False), records=(record(2, lost=ago(60)),)),
+     (2, 3, ["-mm-2"], [])),
+    ("the time that it was idle before does not count",
+     group(*OLD[:2], pod(2, None, is_ready=False), records=(idle(2, 600),)), (3, 3, ["mm-2"], [])),
+    ("nor does the time that it was lost, when it is registered",
+     group(*OLD[:2], pod(2, OFF), records=(record(2, lost=ago(600)),)), (3, 3, ["mm-2"], [])),
     ("a terminating pod needs no drain", group(*OLD[:2], pod(2, BUSY, is_terminating=True)), (2, 3, ["-mm-2"], [])),
     ("the worker of a ready pod is awaited", group(*OLD[:2], pod(2, None)), (3, 3, ["mm-2"], [])),
     ("the controller waits for a pod", group(pod(0), pod(1), new(2, is_ready=False)), (2, 3, [], [])),
@@ -124,7 +135,7 @@ TABLE: list[tuple[str, WorkerGroup, tuple[int, int, list[str], list[str]]]] = [
     ("an ordered update replaces one after the other",
      group(*OLD[:2], pod(2, OFF), is_ordered=True, records=(idle(2),)), (2, 3, ["-mm-2"], [])),
     ("the last one of an ordered update is not ready",
-     group(*OLD[:2], pod(2, None, is_ready=False), is_ordered=True), (2, 3, ["-mm-2"], [])),
+     group(*OLD[:2], broken(2), is_ordered=True), (2, 3, ["-mm-2"], [])),
     ("it is being replaced", group(*OLD[:2], new(2, None, is_ready=False), is_ordered=True, records=(released(2),)),
      (2, 3, ["-mm-2"], [])),
     ("the time is over", group(*OLD[:2], pod(2, BUSY_OFF), records=(record(2, 3600),)), (2, 3, ["-mm-2"], [])),
@@ -273,6 +284,13 @@ def test_the_first_reading_without_a_task_is_recorded_until_a_task_appears() -> 
     for worker in (BUSY_OFF, IDLE):
         found = decided(group(*OLD[:2], pod(2, worker), records=first.records))
         assert [each.idle for each in found.records] == [""]
+
+
+def test_the_first_reading_without_a_worker_is_recorded_until_there_is_one() -> None:
+    first = decided(group(*OLD[:2], pod(2, None, is_ready=False), records=(idle(2),)))
+    assert [(each.lost, each.idle) for each in first.records] == [(ago(0), "")]
+    for back in (pod(2, OFF), pod(2, BUSY_OFF), pod(2, IDLE), pod(2, None)):
+        assert [each.lost for each in decided(group(*OLD[:2], back, records=first.records)).records] == [""]
 
 
 def test_a_worker_that_is_released_with_tasks_is_a_warning() -> None:
