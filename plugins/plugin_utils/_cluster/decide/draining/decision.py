@@ -96,9 +96,13 @@ def _as_released(record: Record | None, now: datetime) -> Record | None:
 
 
 def _is_awaited(group: WorkerGroup, record: Record, target: Targets) -> bool:
-    """True for a worker that stays disabled: its pod goes when its revision is known, or when others are ready."""
+    """True for a worker that stays disabled: its pod goes when its revision is known, or when others are ready.
+
+    Its revision will be another one only if a rollout is under way: other groups may have their turn before.
+    """
     pod = group.pod(record.pod)
-    is_later = group.restarts or (bool(target.gap) and pod in target.outdated)
+    is_rolling = group.restarts and any(each.is_outdated for each in group.pods)
+    is_later = is_rolling or (bool(target.gap) and pod in target.outdated)
     return group.is_drained and is_later and pod is not None and pod.uid == record.uid
 
 

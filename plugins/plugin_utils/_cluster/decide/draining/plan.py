@@ -114,15 +114,21 @@ def drain_requests(found: Iterable[GroupDrain]) -> Iterator[Step]:
 
 
 def without_unrecorded(steps: Sequence[Step], later: Iterable[Step]) -> tuple[Step, ...]:
-    """Return the steps without the requests of a group whose record is not written now, since its workload waits."""
+    """Return the steps without the requests of a group whose record is not written now, since its workload waits.
+
+    A worker is enabled nevertheless: it is in the record already, and other groups may take long.
+    """
     written = {step.key: text_of(step.manifest) for step in steps}
     waiting = {step.group for step in later if _is_unrecorded(step, written)}
-    return tuple(
-        step for step in steps if step.request is None or step.key.kind not in _KINDS or step.group not in waiting
-    )
+    return tuple(step for step in steps if not (_needs_record(step) and step.group in waiting))
 
 
 _KINDS = ("worker", "supervisor")
+_ENABLED = {"enabled": True}
+
+
+def _needs_record(step: Step) -> bool:
+    return step.request is not None and step.key.kind in _KINDS and (step.after or {}).get("spec") != _ENABLED
 
 
 def _is_unrecorded(step: Step, written: Mapping[ObjectKey, str | None]) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.plan import without_unrecorded
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
     Inputs,
 )
@@ -98,12 +99,16 @@ def test_a_drain_that_has_begun_does_not_begin_again(before: dict[str, Any]) -> 
     assert requests(plan) == [f"disable worker 10.0.0.1:8091 of pod {NAME}-1 in Druid"]
 
 
-def repair(*, breaks: bool, labels: dict[str, str] | None = None) -> Plan:
-    """Return the plan while brokers are to be restarted, and a worker is drained; another one is to be drained."""
+def repair(*, breaks: bool, labels: dict[str, str] | None = None, ends: bool = False) -> Plan:
+    """Return the plan while brokers are to be restarted, and a worker is drained; another one is to be drained.
+
+    `ends`: draining is not requested any more, and all workers are to be restarted.
+    """
     strategy = {"middleManagerDrainStrategy": {"maxUnavailable": 2}}
-    three = {"replicas": 3, **({"workloadAnnotations": labels} if labels else {})}
+    three: dict[str, Any] = {"replicas": 3, **({"workloadAnnotations": labels} if labels else {})}
+    three |= {"image": rolling.NEW} if ends else {}
     before = rolling.cluster(nodes={GROUP: {"replicas": 3}}, **strategy)
-    which = rolling.cluster(nodes={GROUP: three, "brokers": {"image": rolling.NEW}}, **strategy)
+    which = rolling.cluster(nodes={GROUP: three, "brokers": {"image": rolling.NEW}}, **({} if ends else strategy))
     observed = live(before, [recorded(2, idle="2025-12-31T23:59:50Z")], partition=3, **PENDING)
     workload = observed.objects[ObjectKey("StatefulSet", "druid-c-brokers")]
     status = {**workload["status"], **({"readyReplicas": 1} if breaks else {})}
@@ -125,6 +130,15 @@ def test_nor_is_a_worker_disabled_that_is_not_recorded() -> None:
     assert [(each["pod"], each.get("released")) for each in found] == [(f"{NAME}-2", None)]
     assert step.after is not None
     assert step.after["spec"]["updateStrategy"]["rollingUpdate"] == {"partition": 3}
+
+
+def test_a_worker_is_enabled_while_its_group_waits_for_its_turn() -> None:
+    plan = repair(breaks=True, ends=True)
+    assert (plan.restarts, plan.pending_restarts) == (("brokers",), (GROUP,))
+    assert requests(plan) == [f"enable worker 10.0.0.2:8091 of pod {NAME}-2 in Druid"]
+    # Also if the whole write of its StatefulSet waits.
+    rest = [step for step in plan.steps if step.key.kind != "StatefulSet"]
+    assert [step.request is not None for step in without_unrecorded(rest, plan.later)] == [True]
 
 
 def test_a_pod_is_released_while_nothing_is_broken() -> None:
