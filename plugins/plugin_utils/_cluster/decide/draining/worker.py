@@ -108,7 +108,7 @@ def _idle(pod: WorkerPod, record: Record, now: datetime) -> Draining:
 
 
 def _unregistered(pod: WorkerPod, record: Record, now: datetime) -> Draining:
-    """Return that the worker is done if its pod has not been ready for a while: its tasks may run although it is lost."""
+    """Return that the worker is done if its pod has not been ready for a while: until then, its tasks may run."""
     text = f"no worker of pod {pod.name} is registered"
     if pod.is_ready:
         return Draining(replace(record, lost=""), awaited=text)
