@@ -29,8 +29,10 @@ class ListChange(NamedTuple):
         return self.applied(entries) == sorted(set(entries))
 
     def with_lost(self, before: Collection[str], overwritten: Collection[str]) -> ListChange:
-        """Return the change that also adds what another client had added, and a write from `before` has overwritten."""
-        return self._replace(added=self.added | (frozenset(overwritten) - frozenset(before) - self.removed))
+        """Return the change with that of another client, which a write from `before` has overwritten."""
+        added = frozenset(overwritten) - frozenset(before) - self.removed
+        removed = frozenset(before) - frozenset(overwritten) - self.added
+        return self._replace(added=self.added | added, removed=self.removed | removed)
 
 
 def entries_of(config: Mapping[str, Any], field: str) -> list[str]:

@@ -39,12 +39,14 @@ def write_list(client: DruidClient, path: str, change: ListChange, comment: str)
 def _written(client: DruidClient, path: str, change: ListChange, comment: str) -> Finding | None:
     due = change
     for _attempt in range(ATTEMPTS):
+        latest = _history(client, path, 1)
         before = _read(client, path, change.field)
         if due.is_applied(before):
             return None
         body = {change.field: due.applied(before)}
         client.post(path, body, idempotent=True, audit=audit(_AUTHOR, comment))
-        due = due.with_lost(before, _overwritten(client, path, change.field))
+        overwritten = _overwritten(client, path, change.field, latest)
+        due = due if overwritten is None else due.with_lost(before, overwritten)
     if due.is_applied(_read(client, path, change.field)):
         return None
     return Finding(reasons.REJECTED_BY_DRUID, f"{change.field}: other clients have overwritten the change. {comment}")
@@ -54,24 +56,33 @@ def _read(client: DruidClient, path: str, field: str) -> list[str]:
     return entries_of(client.get(path) or {}, field)
 
 
-def _overwritten(client: DruidClient, path: str, field: str) -> list[str]:
-    """Return the list that the last write has replaced, as far as Druid's history has it."""
+def _overwritten(client: DruidClient, path: str, field: str, latest: list[Any]) -> list[str] | None:
+    """Return the list that another client has written since `latest`, and that the last write has replaced.
+
+    None if there is none, as far as Druid's history has it.
+    """
+    found = _history(client, path, _ENTRIES)
+    if len(found) < _ENTRIES or not _is_ours(found[0]) or found[1:2] == latest[:1]:
+        return None
+    return _payload(found[1], field)
+
+
+def _history(client: DruidClient, path: str, entries: int) -> list[Any]:
+    """Return the last entries of Druid's audit history, the latest one first; none if it does not answer."""
     try:
-        history = client.get(f"{path}/history", {"count": _ENTRIES})
+        found = client.get(f"{path}/history", {"count": entries})
     except DruidError:
         return []
-    if not isinstance(history, list) or len(history) < _ENTRIES or not _is_ours(history[0]):
-        return []
-    return _payload(history[1], field)
+    return found if isinstance(found, list) else []
 
 
 def _is_ours(entry: Any) -> bool:
     return isinstance(entry, Mapping) and (entry.get("auditInfo") or {}).get("author") == _AUTHOR
 
 
-def _payload(entry: Any, field: str) -> list[str]:
+def _payload(entry: Any, field: str) -> list[str] | None:
     try:
         config = json.loads(entry["payload"])
     except (LookupError, TypeError, ValueError):
-        return []
-    return entries_of(config, field) if isinstance(config, Mapping) else []
+        return None
+    return entries_of(config, field) if isinstance(config, Mapping) else None

@@ -49,12 +49,12 @@ class Coordinator:
             if self.after_read:
                 self.after_read(self)
             return found
-        assert (path, params) == (f"{PATH}/history", {"count": 2})
+        assert path == f"{PATH}/history"
         if not self.has_history:
             raise ServerError(500, "no history", "GET", path)
         return [
             {"auditInfo": {"author": author}, "payload": json.dumps({"decommissioningNodes": names})}
-            for author, names in reversed(self.history[-2:])
+            for author, names in reversed(self.history[-params["count"] :])
         ]
 
     def post(self, path: str, body: Any, *, idempotent: bool, audit: Any) -> None:
@@ -100,6 +100,25 @@ def test_an_entry_that_another_client_adds_meanwhile_is_restored() -> None:
     druid = Coordinator(["z"], once(lambda found: found.write([*found.names, "y"])))
     assert written(druid, change("a")) is None
     assert sorted(druid.names) == ["a", "y", "z"]
+
+
+def test_an_entry_that_another_client_removes_meanwhile_is_not_restored() -> None:
+    druid = Coordinator(["y", "z"], once(lambda found: found.write(["z"])))
+    assert written(druid, change("a")) is None
+    assert sorted(druid.names) == ["a", "z"]
+
+
+def test_a_list_that_is_not_in_the_history_keeps_the_entries_of_others() -> None:
+    """The metadata store was restored, or its audit entries are deleted."""
+
+    class Restored(Coordinator):
+        @property
+        def names(self) -> list[str]:
+            return super().names if self.bodies else ["z"]
+
+    druid = Restored([])
+    assert written(druid, change("a")) is None
+    assert druid.names == ["a", "z"]
 
 
 def test_an_entry_that_another_client_removes_is_written_again() -> None:
