@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.decision import (
     Decommission,
@@ -20,10 +20,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.silence import silence_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import COORDINATOR_CONFIG
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
+# How many segments a Coordinator moves; it ignores them with smartSegmentLoading (Druid 27 and newer).
+_LIMITS = ("maxSegmentsToMove", "decommissioningMaxPercentOfMaxSegmentsToMove")
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -71,8 +75,9 @@ def _of_groups(decided: Decommission, inputs: Inputs) -> Iterator[Finding]:
             yield Finding(reasons.DECOMMISSION_TIMED_OUT, _late(key, decided.late[key], entries, cause), key)
         pods = join_limited(_progress(entry) for entry in _by_pod(entries))
         message = f"Group {key} keeps {number} pods until Druid has moved the segments of those that stop: {pods}."
-        if decided.unknown:
-            message += f" {_unknown(decided.unknown)}"
+        setting = _stops_moves(inputs)
+        message += f" {_unknown(decided.unknown)}" if decided.unknown else ""
+        message += f" {_standstill(setting)}" if setting is not None else ""
         yield Finding(reasons.DECOMMISSIONING_HISTORICALS, message, key, is_problem=False)
 
 
@@ -134,12 +139,30 @@ def _cause(decided: Decommission, inputs: Inputs) -> str:
     """Return why segments may not have been moved, and what to do."""
     if unavailable(inputs) is not None:
         return "Druid does not answer now."
+    if (setting := _stops_moves(inputs)) is not None:
+        return _standstill(setting)
     if decided.unknown:
         return _unknown(decided.unknown)
     return (
         "Druid cannot move a segment that every other Historical of the tier has already: specify fewer replicas in "
         "the load rules, or more pods of the group."
     )
+
+
+def _stops_moves(inputs: Inputs) -> str | None:
+    """Return the setting of the Coordinator because of which it moves no segment now, if there is one."""
+    config = (inputs.druid or DruidState()).answers.get(COORDINATOR_CONFIG)
+    if not isinstance(config, Mapping):
+        return None
+    if config.get("pauseCoordination") is True:
+        return "pauseCoordination: true"
+    # Without a value, it is a release that does not compute the numbers itself.
+    limits = () if config.get("smartSegmentLoading", False) is True else _LIMITS
+    return next((f"{name}: 0" for name in limits if name in config and config[name] == 0), None)
+
+
+def _standstill(setting: str) -> str:
+    return f"The Coordinator moves no segment, because its dynamic configuration has {setting}: change that."
 
 
 def _unknown(pods: Iterable[str]) -> str:

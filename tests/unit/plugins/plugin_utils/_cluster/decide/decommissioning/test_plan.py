@@ -93,7 +93,7 @@ def in_druid(last: int = 100, listed: Any = (), **answers: Any) -> DruidState:
         {
             SERVERS: answers.get("servers", servers),
             LOAD_QUEUES: answers.get("queues", {"10.0.0.1:8083": LoadQueue(0, 0)}),
-            COORDINATOR_CONFIG: {"decommissioningNodes": [*listed]},
+            COORDINATOR_CONFIG: {"decommissioningNodes": [*listed], **answers.get("config", {})},
             LOAD_STATUS: {"visits": 0},
         }
     )
@@ -404,6 +404,27 @@ def test_the_policy_also_decides_when_druid_never_answers(policy: str, expected:
     assert replicas(plan) == expected
     is_late = reasons.DECOMMISSION_TIMED_OUT in {finding.reason for finding in plan.findings}
     assert is_late == (policy == "Stay")
+
+
+@pytest.mark.parametrize(
+    ("config", "setting"),
+    [
+        ({"pauseCoordination": True}, "pauseCoordination: true"),
+        ({"pauseCoordination": True, "smartSegmentLoading": True}, "pauseCoordination: true"),
+        ({"maxSegmentsToMove": 0, "smartSegmentLoading": False}, "maxSegmentsToMove: 0"),
+        ({"decommissioningMaxPercentOfMaxSegmentsToMove": 0}, "decommissioningMaxPercentOfMaxSegmentsToMove: 0"),
+        ({"maxSegmentsToMove": 0, "smartSegmentLoading": True}, None),
+        ({"pauseCoordination": False, "maxSegmentsToMove": 5}, None),
+    ],
+)
+@pytest.mark.parametrize("minutes", [1, 120])
+def test_a_coordinator_that_moves_no_segment_is_reported(config: Any, setting: str | None, minutes: int) -> None:
+    """While the pods stay, and as the cause when the time is over."""
+    status = recorded(startedAt=timestamp(NOW - timedelta(minutes=minutes)))
+    plan = decided(inputs(answers=in_druid(listed=["10.0.0.1:8083"], config=config), status=status))
+    text = f"The Coordinator moves no segment, because its dynamic configuration has {setting}: change that."
+    assert {text in finding.message for finding in plan.findings} == {setting is not None}
+    assert len(plan.findings) == (2 if minutes == 120 else 1)
 
 
 def with_router(since: str | None, **condition: Any) -> tuple[Cluster, Observed]:
