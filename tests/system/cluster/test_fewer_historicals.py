@@ -225,7 +225,8 @@ def test_a_group_that_is_rejected_does_not_block_another_one(fewer: Fewer) -> No
     fewer.druid.sizes.update({f"{address}:8084": 100 for address in pods})
     of_cold, last = f"{pods[1]}:8084", fewer.server(1)
 
-    rejected = {"replicas": 1, "securityContext": {"runAsUser": -1}}
+    # Kubernetes 1.30 does not validate the pod template of a StatefulSet.
+    rejected = {"replicas": 1, "updateStrategy": {"rollingUpdate": {"partition": -1}}}
     fewer.live.merge("Druid", NAME, {"spec": {"nodes": {"cold": rejected, "historicals": {"replicas": 1}}}})
     fewer.reconcile()
     assert {each["server"] for each in fewer.record} == {last, of_cold}
@@ -233,7 +234,7 @@ def test_a_group_that_is_rejected_does_not_block_another_one(fewer: Fewer) -> No
     # What is not in the annotation is not written to Druid.
     assert fewer.druid.listed == sorted([OTHER, last])
 
-    fewer.live.merge("Druid", NAME, {"spec": {"nodes": {"cold": {"securityContext": None}}}})
+    fewer.live.merge("Druid", NAME, {"spec": {"nodes": {"cold": {"updateStrategy": None}}}})
     fewer.reconcile()
     fewer.reconcile()
     assert fewer.druid.listed == sorted([OTHER, last, of_cold])
