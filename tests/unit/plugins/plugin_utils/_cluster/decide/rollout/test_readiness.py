@@ -157,7 +157,9 @@ def state_of_pods(node: dict[str, Any], pods: list[PodState], extra: int = 0, st
     """Return the state of a group whose workload counts all pods as ready. `extra` pods are beyond its replicas."""
     cluster = druid.cluster({**node, "replicas": len(pods)})
     [workload] = [each for each in render(cluster).objects if each["kind"] in ("StatefulSet", "Deployment")]
-    live = rolling.available(stored(workload))
+    # An autoscaler has set them, if the manifest does not.
+    counted = {**workload, "spec": {**workload["spec"], "replicas": len(pods)}}
+    live = rolling.available(stored(counted))
     live["spec"] |= {"ordinals": {"start": start}} if start else {}
     more = {**live, "spec": {**live["spec"], "replicas": len(pods) + extra}}
     found = zip(rolling.ready_pods(more), [*pods, *["ready"] * extra], strict=True)
