@@ -248,8 +248,11 @@ def _candidates(inputs: Inputs) -> Draft:
     evicted = evictions(inputs, (*changed, *failing))
     writes = (*pvc_updates(inputs), *changed, *released_claims(inputs), *drain_requests(found), *failing, *evicted)
     live = inputs.live_and_all_claims
-    removals = (*removed_objects(inputs.cluster, inputs.desired, live), *orphaned_claims(inputs))
-    return Draft(inputs, in_order(writes, removals))
+    removed = removed_objects(inputs.cluster, inputs.desired, live)
+    # A PVC that a removal changes is judged by the next reconcile: a second change of it would fail.
+    changed_claims = {step.key for step in removed}
+    orphaned = (step for step in orphaned_claims(inputs) if step.key not in changed_claims)
+    return Draft(inputs, in_order(writes, (*removed, *orphaned)))
 
 
 def _apply_policies(draft: Draft) -> Draft | Need:

@@ -17,6 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sto
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.orphan_marks import (
     KEEPING,
     mark_of,
+    unmarking,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_updates import updated_claim
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import group_of
@@ -29,16 +30,18 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 def kept_claims(stateful_set: Manifest, group: str | None, claims: Iterable[Manifest]) -> Iterator[Step]:
     """Yield the step that keeps a PVC, for each PVC of a StatefulSet that is deleted.
 
-    `group` is None if the group was removed from the spec.
+    `group` is None if the group was removed from the spec. A PVC that was orphaned before stays so; a mark that is not
+    trusted, such as that of the Go operator, does not show that.
     """
     if not retains_explicitly(stateful_set):
         return
     workload = stateful_set["metadata"]["name"]
     for live in claims:
         mark = mark_of(live)
-        if _is_of(live, workload) and not (is_terminating(live) or mark.is_marked or mark.is_kept):
+        is_orphaned = mark.since is not None
+        if _is_of(live, workload) and not (is_terminating(live) or is_orphaned or mark.is_kept):
             text = "is not orphaned: persistentVolumeClaimRetentionPolicy of its group is Retain"
-            yield updated_claim(live, KEEPING, Notice(reasons.PVC_UPDATED, text), group)
+            yield updated_claim(live, {**unmarking(live), **KEEPING}, Notice(reasons.PVC_UPDATED, text), group)
 
 
 def _is_of(claim: Manifest, workload: str) -> bool:

@@ -6,14 +6,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.kept_claims import kept_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.orphan_marks import mark_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import orphans
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.orphans import (
     claim,
+    cluster,
     marks,
+    orphan_inputs,
     stateful_set,
 )
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import CREATED, entry
@@ -57,6 +63,36 @@ def test_a_group_that_becomes_a_deployment() -> None:
     """It may be removed later; its StatefulSet is deleted only if its PVCs are kept."""
     steps = list(kept_claims(live(whenDeleted="Retain"), "old", [claim(f"d-{NAME}-0", NAME)]))
     assert [(step.key.name, step.group, step.is_leaf) for step in steps] == [(f"d-{NAME}-0", "old", False)]
+
+
+def test_a_mark_that_is_not_trusted_is_replaced() -> None:
+    """The Go operator marks each PVC without a pod: while deleteOrphanPvc is false, its marks stay."""
+    go = {"toBeDeleted": "yes", "deletionTS": "1"}
+    [step] = kept_claims(live(whenDeleted="Retain"), None, [claim(f"d-{NAME}-0", NAME, labels=go)])
+    assert step.after is not None
+    assert mark_of(step.after).is_kept
+    assert not go.keys() & step.after["metadata"]["labels"].keys()
+
+
+@pytest.mark.parametrize("deletes", [True, False])
+def test_a_claim_with_such_a_mark_is_changed_once(deletes: bool) -> None:
+    """Its mark is removed with the record, and by no step of its own."""
+    which, go = cluster(deleteOrphanPvc=deletes), {"toBeDeleted": "yes", "deletionTS": "1"}
+    owner = {"apiVersion": "druid.apache.org/v1alpha1", "kind": "Druid", "name": "c", "uid": which.uid}
+    removed = live(whenDeleted="Retain")
+    labels = {"app": "druid", "druid_cr": "c", "nodeSpecUniqueStr": NAME, "component": "broker"}
+    metadata = {**removed["metadata"], "uid": "s", "labels": labels, "ownerReferences": [{**owner, "controller": True}]}
+    removed = {**removed, "metadata": metadata}
+    marked = claim(f"d-{NAME}-0", NAME, labels=go)
+    objects = orphans.observed(which, [marked]).with_objects([removed])
+    found = orphan_inputs(which, (), live=objects)
+    lists = {**found.lists, **dict.fromkeys(("ReplicaSet", "PodDisruptionBudget", "ResourceQuota"), ())}
+    lists["PersistentVolumeClaim"] = (marked,)
+    read = {"unlisted": {}, "verdicts": {}, "latest": (found.resource,)}
+    plan = decide(replace(found, lists=lists, **read))
+    assert isinstance(plan, Plan)
+    changed = [(step.operation, step.key.kind) for step in plan.steps if NAME in step.key.name]
+    assert changed == [("update", "PersistentVolumeClaim"), ("delete", "StatefulSet")]
 
 
 def test_not_a_claim_that_is_marked_or_terminating() -> None:
