@@ -18,14 +18,19 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 def rejected_patches(draft: Draft) -> tuple[Finding, ...] | DryRunPatches:
     """Return the rejections by the API server; the dry runs of the patches of PVCs are needed.
 
-    A rejection blocks the group if its StatefulSet is recreated for the same change; otherwise only the PVC.
+    A rejection blocks the group if its StatefulSet is recreated for the same change, or deleted: a PVC that is to be
+    kept must be recorded before. Otherwise it blocks only the PVC.
     """
     steps, rejected = tuple(filter(_is_patch, draft.steps)), draft.inputs.rejected_patches
     if rejected is None:
         return DryRunPatches(steps) if steps else ()
-    recreated = {step.group for step in draft.steps if step.operation == "recreate"}
+    dependent = {step.group for step in draft.steps if _depends_on_claims(step)}
     found = ((step, rejected[step.key]) for step in steps if step.key in rejected)
-    return tuple(finding if step.group in recreated else _of_object(step, finding) for step, finding in found)
+    return tuple(finding if step.group in dependent else _of_object(step, finding) for step, finding in found)
+
+
+def _depends_on_claims(step: Step) -> bool:
+    return step.operation == "recreate" or (step.operation == "delete" and step.key.kind == "StatefulSet")
 
 
 def _is_patch(step: Step) -> bool:

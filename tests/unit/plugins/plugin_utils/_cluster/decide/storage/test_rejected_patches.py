@@ -38,8 +38,10 @@ def test_other_patches_are_not_judged() -> None:
     assert rejected_patches(draft(druid.cluster(), steps=others)) == ()
 
 
-def test_a_rejection_blocks_the_group_that_is_recreated_for_it() -> None:
-    for others, expected in (((Step("recreate", SET, "brokers", SET),), None), ((), str(KEY))):
+def test_a_rejection_blocks_the_group_whose_stateful_set_is_recreated_or_deleted() -> None:
+    """It is deleted when the group becomes a Deployment, after its PVCs are recorded as kept."""
+    dependent = [((Step(operation, SET, "brokers", SET),), None) for operation in ("recreate", "delete")]
+    for others, expected in (*dependent, ((), str(KEY))):
         found = draft(druid.cluster(), steps=[PATCH, *others])
         judged = replace(found, inputs=replace(found.inputs, rejected_patches={KEY: REFUSAL}))
         findings = rejected_patches(judged)
