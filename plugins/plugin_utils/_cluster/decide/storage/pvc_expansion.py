@@ -148,8 +148,12 @@ def deferred(inputs: Inputs) -> dict[str, str]:
 
 
 def _is_unfinished(group: Group, inputs: Inputs) -> bool:
-    is_growing = not all(claim.is_infeasible for claim in growing(group, inputs))
-    return bool(undersized(group, inputs)) or is_growing
+    return bool(undersized(group, inputs)) or _is_growing(group, inputs)
+
+
+def _is_growing(group: Group, inputs: Inputs) -> bool:
+    """True while the storage driver has not given up all expansions of the group."""
+    return not all(claim.is_infeasible for claim in growing(group, inputs))
 
 
 def _cannot_grow(group: Group, inputs: Inputs) -> bool:
@@ -161,7 +165,7 @@ def blocked_expansion(draft: Draft) -> LetOthersGrow | None:
     inputs = draft.inputs
     first = next(iter(deferred(inputs).values()), None)
     group = next((each for each in inputs.cluster.groups if each.key == first), None)
-    if group is None or growing(group, inputs):
+    if group is None or _is_growing(group, inputs):
         return None
     small = {str(ObjectKey(CLAIM, claim.name)) for claim in undersized(group, inputs)}
     found = (finding for finding in draft.findings if finding.group == group.key)

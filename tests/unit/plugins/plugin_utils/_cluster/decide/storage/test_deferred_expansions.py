@@ -84,3 +84,17 @@ def test_a_group_that_grows_already_holds_the_other_one_whatever_blocks_it() -> 
     plan = decide(found(claim(OF_FIRST, "2Gi"), claim(OF_SECOND), rejected_patches=rejected, **READ))
     assert isinstance(plan, Plan)
     assert {(step.operation, step.group) for step in plan.steps if step.key.kind != "Pod"} == {("recreate", FIRST)}
+
+
+def test_a_rejected_group_whose_other_expansion_is_infeasible_does_not_hold_another_one() -> None:
+    """Neither can go on: the storage driver has given up the one, and the API server rejects the other."""
+    small = f"d-druid-c-{FIRST}-1"
+    other = orphans.claim(small, f"druid-c-{FIRST}")
+    infeasible = claim(OF_FIRST, "2Gi")
+    infeasible["status"]["allocatedResourceStatuses"] = {"storage": "NodeResizeInfeasible"}
+    claims = (infeasible, {**claim(OF_FIRST), "metadata": other["metadata"]}, claim(OF_SECOND))
+    rejected = {ObjectKey(CLAIM, small): Finding(reasons.REJECTED_BY_API_SERVER, "exceeded quota.", FIRST)}
+    assert decide(found(*claims, rejected_patches=rejected, **READ)) == LetOthersGrow(FIRST)
+    plan = decide(found(*claims, rejected_patches=rejected, blocked_expansions=frozenset({FIRST}), **READ))
+    assert isinstance(plan, Plan)
+    assert (CLAIM, SECOND) in {(step.key.kind, step.group) for step in plan.steps}
