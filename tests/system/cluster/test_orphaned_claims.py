@@ -138,6 +138,30 @@ def test_a_removed_group_that_retains_its_pvcs(live: NamespaceClient, policy: st
     assert "It stays" in reported(live)[0]["message"]
 
 
+@pytest.mark.parametrize("deletes", [True, False])
+def test_a_removed_group_that_retains_its_pvcs_with_a_mark_of_the_go_operator(
+    live: NamespaceClient, deletes: bool
+) -> None:
+    """Its mark, on a PVC that has had no pod, does not hide that the PVC is kept."""
+    created(live, replicas=1, persistentVolumeClaimRetentionPolicy={"whenDeleted": "Retain"})
+    live.merge(CLAIM, FIRST, {"metadata": {"labels": {"toBeDeleted": "yes", "deletionTS": "1"}}})
+    removed = {"deleteOrphanPvc": deletes, "orphanPvcGracePeriodSeconds": 0, "nodes": {"historicals": None}}
+    live.merge("Druid", NAME, {"spec": removed})
+
+    def is_removed() -> bool:
+        outcome = one_pass(live, NAME)
+        assert outcome.report is not None
+        assert outcome.report.problems == ()
+        return not pods(live) and not outcome.changed
+
+    eventually(is_removed)
+    live.merge("Druid", NAME, {"spec": {"deleteOrphanPvc": True}})
+    for _time in range(3):
+        one_pass(live, NAME)
+    metadata = live.get(CLAIM, FIRST)["metadata"]
+    assert (metadata["annotations"][ANNOTATION], "toBeDeleted" in metadata["labels"]) == ("never", False)
+
+
 def test_a_person_unmarks_it(live: NamespaceClient) -> None:
     created(live)
     scale(live)
