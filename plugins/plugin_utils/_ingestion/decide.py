@@ -25,6 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs i
     SupervisorState,
     TaskState,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.interrupted_submission import replaced_task
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, with_task
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
     Plan,
@@ -108,10 +109,11 @@ def _of_batch(
         attempt.task,
         druid=ingestion.target,
         revision=batch.revision(ingestion, record),
+        replaced=replaced_task(ingestion, record) if attempt.action == "submit" else None,
     )
     if attempt.action != "submit":
         return (), before
-    submitted = with_task(before, phase="submitted")
+    submitted = replace(with_task(before, phase="submitted"), replaced=None)
     is_new = record.is_empty and not record.specified
     saving = () if record == before else (SaveLastApplied(before, is_new=is_new),)
     return (*saving, Submit(druid_state.job, attempt.task.attempt)), submitted

@@ -42,12 +42,23 @@ class SubmittedTask:
 
 
 @dataclass(frozen=True)
+class ReplacedTask:
+    """What a batch submitted before the current task: the digest of its type and spec, and its part of the record."""
+
+    specified: str
+    id: str
+    task: SubmittedTask
+    revision: int
+
+
+@dataclass(frozen=True)
 class LastApplied:
     """`specified` is everything that was applied, `id` the supervisor or the first attempt.
 
     `former` are previous supervisors that may not be terminated yet; `druid` names the Druid that has them. `revision`
     counts the batch documents (type and spec) that were submitted, so that one which is applied again after another one
-    runs again. It is part of the id, so the same revision is never submitted twice.
+    runs again. It is part of the id, so the same revision is never submitted twice. `replaced` is kept until it is certain
+    that Druid has the task (``interrupted_submission``).
     """
 
     specified: Mapping[str, Any] = field(default_factory=dict)
@@ -57,6 +68,7 @@ class LastApplied:
     # the applied spec is the same in any Druid
     druid: str = field(default="", compare=False)
     revision: int = 0
+    replaced: ReplacedTask | None = None
 
     @property
     def supervisors(self) -> tuple[str, ...]:
@@ -82,7 +94,8 @@ def read_last_applied(config_map: Manifest | None, ingestion: Ingestion) -> Last
         specified, state = json.loads(data[SPEC_KEY]), json.loads(data[STATE_KEY])
         task = SubmittedTask(**state["task"]) if state.get("task") else None
         former, druid = tuple(map(str, state.get("former") or ())), str(state.get("druid") or "")
-        record = LastApplied(dict(specified), str(state["id"]), task, former, druid, _revision(state))
+        last = _replaced(state.get("replaced"))
+        record = LastApplied(dict(specified), str(state["id"]), task, former, druid, _revision(state), last)
         return _of_this_druid(record, ingestion)
     except (AttributeError, KeyError, TypeError, ValueError):
         # the ConfigMap was edited: treat it as missing
@@ -93,6 +106,10 @@ def _revision(state: Mapping[str, Any]) -> int:
     """Return the revision; an older version, which recorded none, had one id for each document: that of revision 1."""
     revision = state.get("revision")
     return int(bool(state.get("task"))) if revision is None else int(revision)
+
+
+def _replaced(state: Mapping[str, Any] | None) -> ReplacedTask | None:
+    return None if state is None else ReplacedTask(**{**state, "task": SubmittedTask(**state["task"])})
 
 
 def _of_this_druid(record: LastApplied, ingestion: Ingestion) -> LastApplied:
@@ -148,6 +165,7 @@ def to_config_map(record: LastApplied, ingestion: Ingestion, normalized: Normali
         "former": record.former,
         "druid": record.druid,
         "revision": record.revision,
+        **({"replaced": asdict(record.replaced)} if record.replaced else {}),
     }
     metadata: dict[str, Any] = {
         "name": names.record_name(ingestion.name),

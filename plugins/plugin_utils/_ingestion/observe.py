@@ -44,6 +44,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs i
     SupervisorState,
     TaskState,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.interrupted_submission import (
+    may_be_interrupted,
+    without_interrupted,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     IN_RECORD,
     LastApplied,
@@ -123,6 +127,9 @@ def observe_druid(client: DruidClient, specified: Ingestion, found: Observed) ->
     ingestion = without_fields(specified, owners) if owners else specified
     recorded, known = read_last_applied(found.record, ingestion), read_normalized(found.record, ingestion)
     record = recovered(recorded, ingestion)
+    if may_be_interrupted(ingestion, record) and record.task is not None:
+        is_in_druid = status_of(client, record.task.id) is not None
+        record = without_interrupted(ingestion, record, is_in_druid=is_in_druid)
     druid_state = fetch_state(client, ingestion, record, known)
     is_recorded = found.record is not None and record == recorded
     inputs = Inputs(

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     is_own,
@@ -139,6 +140,26 @@ def test_nothing_runs_twice_after_a_loss_of_the_record(history: list[tuple[str, 
         assert world.runs[-1] == document
         assert len(world.runs) <= len(before) + 1
         assert world.reason == "Succeeded"
+
+
+@pytest.mark.parametrize("crash", range(4))
+@pytest.mark.parametrize("others", ["b", "bc", "bcb"])
+def test_a_document_that_was_replaced_by_others_which_did_not_reach_druid(crash: int, others: str) -> None:
+    """It has run last: it does not run again."""
+    world = World()
+    world.settle()
+    for document in others:
+        world.document = document
+        world.reconcile(crash)
+    before = len(world.runs)
+    world.document = "a"
+    world.settle()
+    assert world.runs[before:] == ([] if world.runs[before - 1] == "a" else ["a"])
+    world.document = "b"
+    world.settle()
+    assert world.runs[-2:] == ["a", "b"]
+    assert not has_repeated(world.runs)
+    assert world.reason == "Succeeded"
 
 
 def test_reverted_document_runs_again() -> None:
