@@ -25,7 +25,8 @@ class Entry:
     """A pod that is to stop, or has stopped.
 
     `server`: its name in Druid, None until the decommissioning may begin. `bytes`: the size of its segments, None if
-    that is unknown. `empty_since`: since when it has none. `listed_by_others`: the name was in Druid's list before, so
+    that is unknown. `empty_since`: since when it has none. `confirmed_at`: when a reading confirmed that for the first
+    time, a while later. `listed_by_others`: the name was in Druid's list before, so
     it is not ours. `ended`: the pod stays, or has stopped; only its name has to be removed. If the pod is to stop
     again, that is another decommissioning, with a limit of its own. `unlisted_since`: since when the name is not in
     Druid's list, if it is one of others, or is to be removed. The Coordinator that answers may not have read the latest
@@ -41,6 +42,7 @@ class Entry:
     listed_by_others: bool = False
     ended: bool = False
     unlisted_since: str | None = None
+    confirmed_at: str | None = None
 
     @property
     def is_ours(self) -> bool:
@@ -62,6 +64,7 @@ class Entry:
             "server": self.server,
             "bytes": self.bytes,
             "emptySince": self.empty_since,
+            "emptyConfirmedAt": self.confirmed_at,
             "listedByOthers": self.listed_by_others or None,
             "ended": self.ended or None,
             "unlistedSince": self.unlisted_since,
@@ -71,7 +74,7 @@ class Entry:
     @property
     def without_progress(self) -> Entry:
         """The same entry, as an annotation has it."""
-        return replace(self, bytes=None, empty_since=None, ended=False, unlisted_since=None)
+        return replace(self, bytes=None, empty_since=None, confirmed_at=None, ended=False, unlisted_since=None)
 
 
 def recorded(status: Mapping[str, Any]) -> tuple[Entry, ...]:
@@ -136,4 +139,5 @@ def _entry(document: Mapping[str, Any]) -> Entry:
         bool(document.get("listedByOthers")),
         bool(document.get("ended")),
         document.get("unlistedSince"),
+        document.get("emptyConfirmedAt"),
     )

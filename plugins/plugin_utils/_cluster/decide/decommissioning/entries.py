@@ -24,6 +24,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 
 # Two readings, if each segment is available.
 EMPTY_SECONDS = 10
+# If that is in doubt, a third one between them, this long after the first and before the last: each of two may be that
+# of a Coordinator that has just restarted.
+CONFIRM_SECONDS = 30
 
 
 def entry_of(pod: LeavingPod, group: ShrinkingGroup, found: Situation, has_room: bool) -> Entry:
@@ -38,12 +41,12 @@ def entry_of(pod: LeavingPod, group: ShrinkingGroup, found: Situation, has_room:
     if pod.server is None:
         is_absent = found.is_complete and not pod.is_ready
         absent = (each for each in earlier if each.bytes is None)
-        return replace(entry, bytes=None, empty_since=_since(absent, is_absent, found.now))
+        return _with_time(replace(entry, bytes=None), absent, is_absent, found.now)
     entry = replace(entry, bytes=pod.server.used)
     if last is not None:
         is_empty = name in found.listed and pod.server.is_empty and found.is_complete
         empty = (each for each in [last] if each.bytes == 0)
-        return _with_owner(replace(entry, empty_since=_since(empty, is_empty, found.now)), found)
+        return _with_owner(_with_time(entry, empty, is_empty, found.now), found)
     is_over = group.shrinks and seconds_since(started, found.now) >= group.timeout
     if not has_room or not found.is_complete or is_over or has_no_destination(group, found):
         return entry
@@ -64,18 +67,30 @@ def _with_owner(entry: Entry, found: Situation) -> Entry:
     return replace(entry, listed_by_others=of_others, unlisted_since=found.unlisted_since(entry) if of_others else None)
 
 
-def _since(earlier: Iterable[Entry], holds: bool, now: datetime) -> str | None:
-    """Return since when it holds, if it does; `earlier` are the entries for which it was the same.
+def _with_time(entry: Entry, earlier: Iterable[Entry], holds: bool, now: datetime) -> Entry:
+    """Return the entry with the times since which it holds, if it does; for `earlier` entries it was the same.
 
     A Historical that was unknown to Druid for minutes is not empty as soon as it is known: it may be about to announce
     its segments.
     """
-    return next((each.empty_since for each in earlier if each.empty_since), timestamp(now)) if holds else None
+    if not holds:
+        return replace(entry, empty_since=None, confirmed_at=None)
+    last = next((each for each in earlier if each.empty_since), None)
+    since, confirmed = (last.empty_since, last.confirmed_at) if last else (None, None)
+    since = since or timestamp(now)
+    if confirmed is None and seconds_since(since, now) >= CONFIRM_SECONDS:
+        confirmed = timestamp(now)
+    return replace(entry, empty_since=since, confirmed_at=confirmed)
 
 
 def may_stop(pod: LeavingPod, entry: Entry, group: ShrinkingGroup, found: Situation) -> bool:
     if group.shrinks and seconds_since(entry.started_at, found.now) >= group.timeout:
         return True
-    of_known = EMPTY_SECONDS if found.unavailable == 0 else UNSURE_SECONDS
-    needed = of_known if pod.server is not None else group.restart
-    return entry.empty_since is not None and seconds_since(entry.empty_since, found.now) >= needed
+    if entry.empty_since is None:
+        return False
+    since = seconds_since(entry.empty_since, found.now)
+    if pod.server is not None and found.unavailable == 0:
+        return since >= EMPTY_SECONDS
+    confirmed = seconds_since(entry.confirmed_at, found.now) if entry.confirmed_at else 0
+    needed = UNSURE_SECONDS if pod.server is not None else group.restart
+    return since >= needed and confirmed >= CONFIRM_SECONDS

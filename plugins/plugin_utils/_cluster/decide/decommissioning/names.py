@@ -48,5 +48,6 @@ def kept(current: Iterable[Entry], names: Names, found: Situation) -> Iterator[E
         if entry.server in names.desired:
             yield replace(entry, unlisted_since=None) if entry.is_ours else entry
         elif entry.server in names.obsolete and not found.is_removal_certain(entry):
-            ended, since = entry.pod not in leaving, found.unlisted_since(entry)
-            yield replace(entry, ended=ended, bytes=None, empty_since=None, unlisted_since=since)
+            ended, since = entry.ended or entry.pod not in leaving, found.unlisted_since(entry)
+            progress = {"bytes": None, "empty_since": None, "confirmed_at": None}
+            yield replace(entry, ended=ended, unlisted_since=since, **progress)

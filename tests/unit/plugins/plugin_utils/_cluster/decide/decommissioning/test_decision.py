@@ -156,8 +156,33 @@ def test_segments_that_are_not_available_may_be_on_a_server_that_seems_empty(
 ) -> None:
     """A Coordinator that has not read a server yet reports it as empty, and its segments as not available."""
     druid = InDruid(tuple(servers.values()), _LAST, unavailable=unavailable)
-    found = situation(servers, (entry(2, bytes=0, empty_since=ago(since)),), 2, druid=druid)
+    confirmed = ago(60) if since > 60 else None
+    record = entry(2, bytes=0, empty_since=ago(since), confirmed_at=confirmed)
+    found = situation(servers, (record,), 2, druid=druid)
     assert decommission(found).replicas == {"historicals": expected}
+
+
+@pytest.mark.parametrize(
+    ("since", "confirmed", "expected"),
+    [
+        (300, None, (3, 300, 0)),
+        (29, None, (3, 29, None)),
+        (30, None, (3, 30, 0)),
+        (150, 29, (3, 150, 29)),
+        (150, 30, (2, 150, 30)),
+    ],
+)
+def test_a_doubtful_reading_is_confirmed_by_two_later_ones(
+    since: int, confirmed: int | None, expected: tuple[int, int, int | None]
+) -> None:
+    """Of two readings, however far apart, each may be that of a Coordinator that has just restarted."""
+    record = entry(2, bytes=0, empty_since=ago(since), confirmed_at=ago(confirmed) if confirmed is not None else None)
+    druid = InDruid(tuple(EMPTY_LAST.values()), _LAST, unavailable=3)
+    decided = decommission(situation(EMPTY_LAST, (record,), 2, druid=druid))
+    replicas, first, second = expected
+    assert decided.replicas == {"historicals": replicas}
+    times = (decided.record[0].empty_since, decided.record[0].confirmed_at)
+    assert times == (ago(first), ago(second) if second is not None else None)
 
 
 def test_the_time_of_a_pod_that_was_empty_does_not_count_when_it_is_lost() -> None:
@@ -176,7 +201,7 @@ def test_a_deleted_pod_counts_as_empty_when_a_restart_would_be_over(
     since: int, expected: int, unavailable: int | None
 ) -> None:
     servers = {0: server(0), 1: server(1)}
-    record = (entry(2, 700, empty_since=ago(since)),)
+    record = (entry(2, 700, empty_since=ago(since), confirmed_at=ago(60)),)
     druid = InDruid(tuple(servers.values()), unavailable=unavailable)
     found = situation(servers, record, 2, ready=False, restart=600, druid=druid)
     assert decommission(found).replicas == {"historicals": expected}
@@ -322,6 +347,16 @@ def test_a_pod_that_is_to_stop_again_does_not_count_as_removed() -> None:
     assert (decided.added, decided.record) == ({"h-2:8083"}, (entry(2, 0, bytes=100),))
     silent = decommission(situation({}, record, 2, druid=None))
     assert silent.record == (entry(2, 0),)
+
+
+def test_a_former_address_of_a_pod_that_is_to_stop_again_does_not_shorten_its_time() -> None:
+    """Its name is about to be removed: that was another decommissioning."""
+    former = entry(2, 999, server="former:8083", ended=True)
+    record = (entry(2, 999, ended=True), former)
+    decided = decommission(situation(THREE, record, 2, listed=["h-2:8083", "former:8083"]))
+    assert decided.record == (entry(2, 0, bytes=100), former)
+    again = decommission(situation(THREE, decided.record, 2, listed=["h-2:8083", "former:8083"]))
+    assert again.record == decided.record
 
 
 def test_a_pod_that_is_to_stop_again_needs_room() -> None:

@@ -545,7 +545,8 @@ def test_a_pod_that_is_broken_stops_after_a_while() -> None:
     servers = (Server("10.0.0.0:8083", "historical", "hot", 100, 1000),)
     which = cluster(node={"startUpProbe": {"initialDelaySeconds": 100, "periodSeconds": 10, "failureThreshold": 17}})
     for seconds, expected in ((299, []), (300, [1])):
-        status = recorded(bytes=None, emptySince=timestamp(NOW - timedelta(seconds=seconds)))
+        since, confirmed = (timestamp(NOW - timedelta(seconds=each)) for each in (seconds, 60))
+        status = recorded(bytes=None, emptySince=since, emptyConfirmedAt=confirmed)
         plan = decided(inputs(which, live, in_druid(servers=servers), status))
         assert [number for number in replicas(plan) if number != 2] == expected
 
