@@ -49,5 +49,5 @@ def kept(current: Iterable[Entry], names: Names, found: Situation) -> Iterator[E
             yield replace(entry, unlisted_since=None) if entry.is_ours else entry
         elif entry.server in names.obsolete and not found.is_removal_certain(entry):
             ended, since = entry.ended or entry.pod not in leaving, found.unlisted_since(entry)
-            progress = {"bytes": None, "empty_since": None, "confirmed_at": None}
-            yield replace(entry, ended=ended, unlisted_since=since, **progress)
+            without_size = replace(entry, bytes=None, empty_since=None, confirmed_at=None)
+            yield replace(without_size, ended=ended, unlisted_since=since)
