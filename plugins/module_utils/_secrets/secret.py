@@ -147,10 +147,10 @@ _NAMED = (
     # Whitespace is also a separator. In that case the name must look like that of a property, not like a word.
     (rf"{_LINE}(?P<name>(?=[^\s.]{{0,200}}\.\w){_PROPERTY})[ \t\f]+(?![=:\s])", _REST),
     # -Djavax.net.ssl.keyStorePassword=..., --password ...
-    (rf"(?<![\w.\"'-])(?P<name>--?[A-Za-z][\w.-]{_N})(?:=|[ \t]+(?!-))", rf"{_QUOTED}|\S+"),
+    (rf"(?<![\w.\"'-])(?P<name>--?[A-Za-z][\w.-]{_N})(?:=|[ \t]+(?!--?[A-Za-z]))", rf"{_QUOTED}|\S+"),
     # ["-Djavax.net.ssl.keyStorePassword=...", "--password=..."]
-    (rf"(?<=\")(?P<name>--?[A-Za-z][\w.-]{_N})(?:=|[ \t]+(?!-))", r"[^\"\r\n]+"),
-    (rf"(?<=')(?P<name>--?[A-Za-z][\w.-]{_N})(?:=|[ \t]+(?!-))", r"[^'\r\n]+"),
+    (rf"(?<=\")(?P<name>--?[A-Za-z][\w.-]{_N})(?:=|[ \t]+(?!--?[A-Za-z]))", r"[^\"\r\n]+"),
+    (rf"(?<=')(?P<name>--?[A-Za-z][\w.-]{_N})(?:=|[ \t]+(?!--?[A-Za-z]))", r"[^'\r\n]+"),
     # jdbc:postgresql://db.example.com/druid?user=...&password=..., ;AccountKey=...
     (rf"(?<=[?&;])(?P<name>[\w.%-]{_N})=", r"[^\s&;\"'<>]+"),
     # password="...", in JAAS and in attributes of XML
