@@ -70,8 +70,8 @@ def _plan(inputs: Inputs) -> Plan:
     # a new supervisor starts before the old one is terminated; the record of a batch does not contain a supervisor
     changes = (*ended, *changes) if isinstance(druid_state, TaskState) else (*changes, *ended)
     is_saved = record == after and (inputs.is_recorded or not after.id)
-    final = () if is_saved else (SaveLastApplied(after, is_new=not inputs.is_recorded),)
-    return Plan((*changes, *_once(changes, final)), findings)
+    final = () if is_saved else (SaveLastApplied(after),)
+    return Plan(_created_once((*changes, *final), inputs), findings)
 
 
 def _of_supervisor(
@@ -80,7 +80,7 @@ def _of_supervisor(
     after = LastApplied(ingestion.specified, druid_state.id, druid=ingestion.target, revision=record.revision)
     before = replace(after, specified=record.specified, former=former)
     # saved before any change: after a crash, the new and the old supervisor are still terminated with the resource
-    saving = () if before == record else (SaveLastApplied(before, is_new=record.is_empty),)
+    saving = () if before == record else (SaveLastApplied(before),)
     changes = (druid_state.change,) if druid_state.change.changed else ()
     # reset while it is suspended: a new task would not receive the reset, and would revert it. After a crash the next
     # reconcile can repeat it.
@@ -114,15 +114,14 @@ def _of_batch(
     if attempt.action != "submit":
         return (), before
     submitted = replace(with_task(before, phase="submitted"), replaced=None)
-    is_new = record.is_empty and not record.specified
-    saving = () if record == before else (SaveLastApplied(before, is_new=is_new),)
+    saving = () if record == before else (SaveLastApplied(before),)
     return (*saving, Submit(druid_state.job, attempt.task.attempt)), submitted
 
 
-def _once(changes: tuple[Step, ...], final: tuple[SaveLastApplied, ...]) -> tuple[SaveLastApplied, ...]:
-    """The record is created once: later saves are updates."""
-    has_record = any(isinstance(step, SaveLastApplied) for step in changes)
-    return tuple(replace(step, is_new=step.is_new and not has_record) for step in final)
+def _created_once(steps: tuple[Step, ...], inputs: Inputs) -> tuple[Step, ...]:
+    """Return the steps; the first one that saves the record creates its ConfigMap, unless that exists."""
+    first = None if inputs.has_config_map else next((each for each in steps if isinstance(each, SaveLastApplied)), None)
+    return tuple(replace(first, is_new=True) if first and step is first else step for step in steps)
 
 
 def _former(inputs: Inputs) -> tuple[str, ...]:

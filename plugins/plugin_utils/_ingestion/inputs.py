@@ -66,10 +66,11 @@ DruidState = SupervisorState | TaskState
 class Inputs:
     """Everything that a decision depends on.
 
-    `record` is the last applied record, and `is_recorded` whether its ConfigMap exists. `datasource` are the changes of
-    the datasource's configuration, and the unchanged parts of it. `siblings` are the other ingestions. `older_owner` is
-    the name of the one that owns the supervisor, if any; in that case `datasource` is not read. `config_owners` names
-    the owners of the configuration of the datasource that `ingestion` is without, since older resources specify it.
+    `record` is the last applied record, `is_recorded` whether its ConfigMap has it, and `has_config_map` whether there
+    is one. `datasource` are the changes of the datasource's configuration, and the unchanged parts of it. `siblings`
+    are the other ingestions. `older_owner` is the name of the one that owns the supervisor, if any; in that case
+    `datasource` is not read. `config_owners` names the owners of the configuration of the datasource that `ingestion`
+    is without, since older resources specify it.
     """
 
     ingestion: Ingestion
@@ -77,6 +78,7 @@ class Inputs:
     druid_state: DruidState
     datasource: tuple[DruidChange, ...] = ()
     is_recorded: bool = False
+    has_config_map: bool = False
     siblings: tuple[Ingestion, ...] = ()
     older_owner: str | None = None
     config_owners: Mapping[Field, str] = field(default_factory=dict)

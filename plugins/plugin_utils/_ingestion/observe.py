@@ -137,6 +137,7 @@ def observe_druid(client: DruidClient, specified: Ingestion, found: Observed) ->
         record,
         druid_state,
         is_recorded=is_recorded,
+        has_config_map=found.record is not None,
         siblings=found.siblings,
         config_owners=owners,
     )

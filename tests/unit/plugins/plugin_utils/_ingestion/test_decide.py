@@ -42,7 +42,8 @@ RESUMED, DELETED, EMPTY = supervisor_change(SUSPENDED, DESIRED), CREATED, LastAp
 def plan_of(
     parsed: Ingestion, record: LastApplied, state: DruidState, extras: tuple[DruidChange, ...] = (), **more: Any
 ) -> Plan:
-    return decide(Inputs(parsed, record, state, extras, **{"is_recorded": True, **more}))
+    stored = {"is_recorded": True, "has_config_map": record != EMPTY}
+    return decide(Inputs(parsed, record, state, extras, **{**stored, **more}))
 
 
 def titles(
@@ -181,6 +182,15 @@ def test_steps_of_a_batch() -> None:
     ]
     assert titles(parsed, recorded, batch_state(parsed, submitted, "note")) == [UPDATE_RECORD]
     assert titles(parsed, replace(recorded, task=submitted), batch_state(parsed, submitted, "none")) == []
+
+
+def test_a_record_that_is_restored_in_its_config_map_is_an_update() -> None:
+    parsed = ingestion("native-batch", BATCH)
+    task = SubmittedTask(batch.job(parsed, 1).task_id(1), phase="submitted")
+    restored, state = LastApplied(parsed.specified, task.id, task), batch_state(parsed, task, "none")
+    for has_config_map, title in ((True, UPDATE_RECORD), (False, CREATE_RECORD)):
+        plan = plan_of(parsed, restored, state, is_recorded=False, has_config_map=has_config_map)
+        assert [step.title for step in plan.steps] == [title]
 
 
 def test_suspended_batch_is_not_submitted() -> None:
