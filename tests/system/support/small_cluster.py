@@ -110,8 +110,9 @@ def _nameless(text: str, name: str) -> str:
 
 
 def _essence(live: Manifest, name: str) -> Any:
-    text = _nameless(json.dumps(live, sort_keys=True), name)
-    text = _HASH.sub("HASH", _UID.sub("UID", text))
+    # A part of a UID may be the name of a cluster.
+    text = _nameless(_UID.sub("UID", json.dumps(live, sort_keys=True)), name)
+    text = _HASH.sub("HASH", text)
     found = json.loads(text, object_hook=_lasting)
     entries = found["metadata"].get("managedFields") or []
     found["metadata"]["managedFields"] = sorted(
