@@ -71,9 +71,9 @@ class Killer:
         self._moments: list[str] = []
 
     def change(self, change: Callable[[], object], is_done: Callable[[], bool], requests: int) -> int:
-        """Make the change, and kill the victim while it is carried out, which takes so many requests at least.
+        """Make the change, kill the victim while it is carried out, which takes so many requests at least, and wait.
 
-        Return how often that was done.
+        Return how often it was killed.
         """
         before = len(self._moments)
         self._arm(requests)
@@ -88,6 +88,8 @@ class Killer:
                 self._program.start()
             if kill < KILLS:
                 self._arm(requests)
+        # A kill may come before the operator has noticed the change: a run that it repeats then has nothing to do.
+        eventually(is_done)
         return len(self._moments) - before
 
     @property
