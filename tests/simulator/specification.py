@@ -132,14 +132,20 @@ def _stateful(group: Group) -> dict[str, Any]:
     policy = {"whenScaled": group.when_scaled, "whenDeleted": group.when_deleted}
     specified = {name: value for name, value in policy.items() if value}
     rolling = {"rollingUpdate": {"partition": group.partition}}
-    names_of_claims = ("data", "more") if group.has_more_claims else ("data",)
     return {
         "podManagementPolicy": group.management,
         "updateStrategy": {"type": group.strategy, **({} if group.strategy == "OnDelete" else rolling)},
         **({"persistentVolumeClaimRetentionPolicy": specified} if specified else {}),
-        "volumeClaimTemplates": [{"metadata": {"name": name}, "spec": _volume(group)} for name in names_of_claims],
+        "volumeClaimTemplates": [
+            {"metadata": {"name": name}, "spec": _volume(group)} for name in names_of_claims(group)
+        ],
         "volumeMounts": [{"name": "data", "mountPath": "/data"}],
     }
+
+
+def names_of_claims(group: Group) -> tuple[str, ...]:
+    """Return the names of the claim templates."""
+    return ("data", "more") if group.has_more_claims else ("data",)
 
 
 def _volume(group: Group) -> dict[str, Any]:

@@ -6,7 +6,13 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.tests.simulator.specification import Cluster, group_of_claim
+from ansible_collections.druidops.druid.tests.simulator.specification import (
+    Cluster,
+    Group,
+    group_of_claim,
+    names_of_claims,
+)
+from ansible_collections.druidops.druid.tests.simulator.store import Manifest
 from ansible_collections.druidops.druid.tests.simulator.world import World
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import Create, Event
 from ansible_collections.druidops.druid.tests.unit.simulator.histories import (
@@ -32,13 +38,18 @@ def _size(text: str) -> int:
     return int(text.removesuffix("Gi"))
 
 
+def is_specified(claim: Manifest, group: Group) -> bool:
+    """True if a template of the group specifies the PVC: a template that is removed leaves its PVCs."""
+    return group.kind == "StatefulSet" and claim["metadata"]["name"].partition("-")[0] in names_of_claims(group)
+
+
 def check_sizes(subject: Subject) -> None:
     """Assert that each PVC of a group has at least the size that the spec requests."""
     cluster = subject.cluster
     for claim in subject.world.store.of_kind(CLAIM) if cluster else ():
         group = cluster.groups.get(group_of_claim(claim["metadata"]["name"])[0]) if cluster else None
         is_used = "toBeDeleted" not in (claim["metadata"].get("labels") or {})
-        if group is not None and group.kind == "StatefulSet" and is_used and claim.get("status"):
+        if group is not None and is_used and is_specified(claim, group) and claim.get("status"):
             requested = claim["spec"]["resources"]["requests"]["storage"]
             assert _size(requested) >= _size(group.storage), claim["metadata"]["name"]
             assert claim["status"]["capacity"]["storage"] == requested

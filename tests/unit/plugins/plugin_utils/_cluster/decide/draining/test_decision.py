@@ -91,6 +91,8 @@ TABLE: list[tuple[str, WorkerGroup, tuple[int, int, list[str], list[str]]]] = [
     ("without tasks, it is released", group(*OLD[:2], pod(2, OFF), records=(idle(2),)), (2, 3, ["-mm-2"], [])),
     ("a task appeared in between", group(*OLD[:2], pod(2, BUSY_OFF), records=(idle(2),)), (3, 3, ["mm-2"], [])),
     ("its pod is gone", group(*OLD[:2], partition=2, records=(released(2),)), (2, 3, ["-mm-2"], [])),
+    ("its process has started again, and must not get tasks", group(*OLD[:2], pod(2), records=(released(2),)),
+     (2, 3, ["-mm-2"], ["disable mm-2:8091"])),
     ("the new one is not ready", group(*OLD[:2], new(2, None, is_ready=False), records=(released(2),)),
      (2, 3, ["-mm-2"], [])),
     ("the new one is not registered", group(*OLD[:2], new(2, None), records=(released(2),)), (2, 3, ["-mm-2"], [])),

@@ -43,6 +43,8 @@ class Pod:
     is_enabled: bool = True
     disabled_by_others: bool = False
     tasks: int = 0
+    # Its process has started after it was released: until it is disabled, it may get tasks.
+    is_late: bool = False
 
 
 @dataclass
@@ -145,14 +147,16 @@ class World:
     def _stop(self, index: int) -> None:
         pod = self.pods.pop(index)
         record = next((each for each in from_annotation(self.annotation) if each.pod == f"mm-{index}"), None)
-        if pod.tasks and not self.is_exempt:
+        if pod.tasks and not self.is_exempt and not pod.is_late:
             assert record is not None
             assert record.released, "a pod with tasks was replaced before it was released"
             late = seconds_since(record.since, datetime.fromisoformat(record.released)) >= LIMITS.drain
             assert late, "a pod with tasks was released before its time was over"
 
     def start(self) -> None:
+        released = {each.uid for each in from_annotation(self.annotation) if each.released}
         for pod in self.pods.values():
+            pod.is_late = pod.is_late or (not pod.is_running and pod.uid in released)
             pod.is_ready = pod.is_running = True
 
     def work(self) -> None:
@@ -259,6 +263,27 @@ def test_every_history_ends_well(history: list[Callable[[World], None]], is_orde
     assert world.is_at_rest(), world
     for pod in world.pods.values():
         assert pod.is_enabled or pod.disabled_by_others
+
+
+def test_a_process_that_starts_after_its_release_is_disabled() -> None:
+    """The controller of an ordered group waits for the first pod before it removes the last one."""
+    world = World(is_ordered=True)
+    settle(world)
+    world.desired = 1
+    world.crash(0)
+    world.restart_process(1)
+    world.reconcile()
+    world.control()
+    world.start()
+    assert (world.replicas, world.pods[1].is_enabled) == (1, True)
+    world.reconcile()
+    assert not world.pods[1].is_enabled
+    # The number is raised again.
+    world.desired = 2
+    for _round in range(20):
+        tick(world)
+    assert world.is_at_rest()
+    assert all(pod.is_enabled for pod in world.pods.values())
 
 
 @given(st.lists(actions, min_size=10, max_size=30))
