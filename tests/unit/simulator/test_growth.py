@@ -49,7 +49,9 @@ def check_sizes(subject: Subject) -> None:
     for claim in subject.world.store.of_kind(CLAIM) if cluster else ():
         group = cluster.groups.get(group_of_claim(claim["metadata"]["name"])[0]) if cluster else None
         is_used = "toBeDeleted" not in (claim["metadata"].get("labels") or {})
-        if group is not None and is_used and is_specified(claim, group) and claim.get("status"):
+        # One that no pod mounts, since a budget keeps the pod without it, has no volume yet.
+        is_bound = (claim.get("status") or {}).get("phase") == "Bound"
+        if group is not None and is_used and is_specified(claim, group) and is_bound:
             requested = claim["spec"]["resources"]["requests"]["storage"]
             assert _size(requested) >= _size(group.storage), claim["metadata"]["name"]
             assert claim["status"]["capacity"]["storage"] == requested
