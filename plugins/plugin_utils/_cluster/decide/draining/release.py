@@ -64,20 +64,23 @@ def _stays(group: WorkerGroup, pod: WorkerPod) -> bool:
 
 
 def _removal(record: Record, pod: WorkerPod | None) -> Released:
-    return Released() if pod is None else _going(record, pod, f"pod {record.pod} is terminating", is_replacing=False)
+    if pod is None:
+        return Released()
+    return _going(Released(record, awaited=f"pod {record.pod} is terminating"), record, pod)
 
 
-def _going(record: Record, pod: WorkerPod | None, awaited: str, *, is_replacing: bool) -> Released:
-    """Return that the pod has yet to go: its process may have started again since, and must not get tasks."""
+def _going(found: Released, record: Record, pod: WorkerPod | None) -> Released:
+    """Return what is known; if the process of the released pod has started again since, it must not get tasks."""
     if pod is None or pod.uid != record.uid or pod.is_terminating or pod.worker is None or not pod.worker.is_enabled:
-        return Released(record, is_replacing=is_replacing, awaited=awaited)
+        return found
     request = Request("disable", pod.worker.host, pod.name)
-    return Released(replace(record, is_ours=True), is_replacing, (request,), awaited)
+    return replace(found, record=replace(record, is_ours=True), requests=(request,))
 
 
 def _successor(group: WorkerGroup, record: Record, pod: WorkerPod | None) -> Released:
     if pod is None or pod.uid == record.uid or pod.is_terminating:
-        return _going(record, pod, f"pod {record.pod} is being replaced", is_replacing=True)
+        found = Released(record, is_replacing=True, awaited=f"pod {record.pod} is being replaced")
+        return _going(found, record, pod)
     if not pod.is_ready:
         return Released(record, is_replacing=True, awaited=f"the new pod {record.pod} is not ready")
     if group.unreachable:
