@@ -54,6 +54,10 @@ options:
       - A C(Collector) resource, as a mapping or as the path of a JSON or YAML file on the controller.
       - A relative path is resolved relative to the playbook and the role, then to the working directory of
         C(ansible-playbook).
+      - Of several YAML documents, or a C(List) of Kubernetes, the only C(Collector) is used, or the one with the
+        O(name). The others are named, and not applied.
+      - The status, and the metadata that the API server or a controller writes, are left out, so that the output of
+        C(kubectl get --output yaml) can be used.
       - The resource is created or updated (its C(spec) is replaced, labels and annotations are merged), and then
         reconciled.
       - In check mode the changes are computed, and the resource is not sent, even if it does not exist yet.

@@ -79,11 +79,11 @@ def _parse(text: str, option: str) -> Any:
 
 
 # JSON begins with a bracket and a quote, YAML in flow style with a bracket and a name without quotes.
-_JSON = re.compile(r"\s*[{\[]\s*(?:[\"{}\[\]]|$)")
+_JSON = re.compile(r"\s*(?://[^\n]*\s*|/\*.*?\*/\s*)*[{\[]\s*(?:[\"{}\[\]]|//|/\*|$)", re.DOTALL)
 
 
 def _problem(text: str, not_json: ValueError, not_yaml: InvalidYaml) -> str:
-    if _JSON.match(text):
+    if _JSON.match(text) and not _comment(text):
         return f"is not valid JSON: {_json_problem(not_json)}"
     return f"is neither JSON nor YAML: {not_yaml}"
 
@@ -138,6 +138,16 @@ def load_yaml(text: str, *, has_letters: bool = True) -> Any:
 
     ``has_letters``: y and n are booleans, as for kubectl. For Ansible they are strings, such as the names of columns.
     """
+    documents = load_documents(text, has_letters=has_letters)
+    if len(documents) > 1:
+        raise InvalidYaml(f"it contains {len(documents)} documents, but only one is allowed; remove the others")
+    return documents[0] if documents else None
+
+
+def load_documents(text: str, *, has_letters: bool = True) -> list[Any]:
+    """Return the documents in the text that are not empty. Otherwise as ``load_yaml``."""
+    if comment := _comment(text):
+        raise InvalidYaml(comment)
     loader = _Loader(text) if has_letters else _LoaderOfAnsible(text)
     try:
         documents = []
@@ -147,10 +157,7 @@ def load_yaml(text: str, *, has_letters: bool = True) -> Any:
         raise InvalidYaml(_yaml_problem(error)) from None
     finally:
         loader.dispose()
-    documents = [document for document in documents if document is not None]
-    if len(documents) > 1:
-        raise InvalidYaml(f"it contains {len(documents)} documents, but only one is allowed; remove the others")
-    return documents[0] if documents else None
+    return [document for document in documents if document is not None]
 
 
 def yaml_number(text: str) -> int | float | str:
@@ -170,6 +177,22 @@ def _yaml_integer(plain: str) -> int:
     bases = {"0x": 16, "0o": 8, "0b": 2}
     base = bases.get(digits[:2], 8 if digits.startswith("0") else 10)
     return sign * int(digits[2:] if digits[:2] in bases else digits, base)
+
+
+_STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
+_COMMENT = re.compile(r"(?:^|[\s,{}\[\]\"])(//|/\*)")
+
+
+def _comment(text: str) -> str:
+    """Return the problem of a comment in a JSON document, outside of its strings; empty if there is none.
+
+    YAML reads it as a part of the next key.
+    """
+    begun = _COMMENT.search(_STRING.sub('""', text)) if _JSON.match(text) else None
+    if begun is None:
+        return ""
+    line = begun.string.count("\n", 0, begun.start(1)) + 1
+    return f"a comment begins with {begun[1]} in line {line}; JSON has no comments, and those of YAML begin with #"
 
 
 def _yaml_problem(error: Exception) -> str:

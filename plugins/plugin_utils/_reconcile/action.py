@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import pending_run
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import ARGUMENTS, CONSTRAINTS
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import InvalidResource
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_documents import InvalidResource
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.role_variables import (
     UnknownVariables,
     listed,

@@ -15,6 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ResourceNotFound
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter, PhaseTimer
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_documents import select_document
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import (
     from_document,
     namespace_of,
@@ -77,7 +78,8 @@ _Options = TypeVar("_Options", bound=Options)
 class Request(Generic[_Options]):
     """A resource (by name, by document, or by spec) and what to do with it. Times are in seconds.
 
-    With `is_default_namespace`, neither the option nor the document has a namespace.
+    With `is_default_namespace`, neither the option nor the document has a namespace. `not_applied` is a message about
+    the other documents of the file, empty without any.
     """
 
     name: str
@@ -91,6 +93,7 @@ class Request(Generic[_Options]):
     wait_timeout: float = 600
     wait_sleep: float = 2
     is_default_namespace: bool = False
+    not_applied: str = ""
 
     @property
     def waits(self) -> bool:
@@ -105,6 +108,9 @@ def to_request(
     resource, spec = plain(arguments["resource"]), read_spec(arguments["spec"])
     if isinstance(resource, str):
         resource = read_file(Path(find_file(resource)))
+    not_applied = ""
+    if resource is not None:
+        resource, not_applied = select_document(kind, resource, arguments["name"], arguments["namespace"])
     specified = arguments["namespace"] or namespace_of(resource)
     namespace = specified or DEFAULT_NAMESPACE
     if resource is not None:
@@ -121,6 +127,7 @@ def to_request(
         wait_timeout=arguments["wait_timeout"],
         wait_sleep=arguments["wait_sleep"],
         is_default_namespace=not specified,
+        not_applied=not_applied,
     )
 
 

@@ -15,16 +15,22 @@ from typing import Any, Literal
 from ansible_collections.druidops.druid.plugins.module_utils._values import parse
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_documents import InvalidResource
 
-
-class InvalidResource(DruidopsError):
-    """The input is not a valid resource."""
+# What the API server, a controller and kubectl write: an exported resource has it. An owner is named by its uid: the
+# garbage collector deletes an object whose owner does not exist.
+_NOT_SPECIFIED = frozenset(
+    {
+        *("creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields"),
+        *("ownerReferences", "resourceVersion", "selfLink", "uid"),
+    }
+)
+_OF_KUBECTL = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def read_file(path: Path) -> Any:
-    """Return the document in a JSON or YAML file. Strings are not templated."""
+    """Return the document in a JSON or YAML file, a list of several ones. Strings are not templated."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -48,13 +54,17 @@ def _parse(text: str, path: Path) -> Any:
     except (ValueError, RecursionError):
         pass
     try:
-        return parse.load_yaml(text)
+        documents = parse.load_documents(text)
+        return documents if len(documents) > 1 else documents[0] if documents else None
     except parse.InvalidYaml as error:
         raise InvalidResource(f"resource: {path} is neither JSON nor YAML: {error}.") from error
 
 
 def from_document(kind: str, document: Any, name: str | None, namespace: str | None) -> Manifest:
-    """Return a resource of the kind with name and namespace; InvalidResource if it is not one."""
+    """Return a resource of the kind with name and namespace; InvalidResource if it is not one.
+
+    It is what kubectl would apply of it: an exported resource also has a status and metadata of the server.
+    """
     if not isinstance(document, Mapping):
         raise InvalidResource(f"resource: must be a mapping, not {type(document).__name__}.")
     actual, needed = (document.get("apiVersion"), document.get("kind")), (KINDS[kind].api_version, kind)
@@ -71,7 +81,12 @@ def from_document(kind: str, document: Any, name: str | None, namespace: str | N
             raise InvalidResource(f"resource: metadata.{field} must be a mapping, not {type(found).__name__}.")
     named = _consistent("name", metadata.get("name"), name)
     in_namespace = _consistent("namespace", metadata.get("namespace"), namespace)
-    return {**document, "metadata": {**metadata, "name": named, "namespace": in_namespace}}
+    specified = {name: value for name, value in metadata.items() if name not in _NOT_SPECIFIED}
+    if _OF_KUBECTL in (metadata.get("annotations") or {}):
+        kept = {name: value for name, value in metadata["annotations"].items() if name != _OF_KUBECTL}
+        specified = {**specified, "annotations": kept}
+    named_fully = {**specified, "name": named, "namespace": in_namespace}
+    return {**{name: value for name, value in document.items() if name != "status"}, "metadata": named_fully}
 
 
 def _consistent(what: str, specified: Any, option: str | None) -> str:

@@ -55,6 +55,8 @@ class Task:
                 return self._release(request)
             if request.is_default_namespace:
                 self._progress(request.name, f"in the namespace {request.namespace}, because none is specified")
+            if request.not_applied:
+                self._progress(request.name, request.not_applied)
             outcome = self._reconcile(request, meter)
             returned = result.of_outcome(self.kind, request, outcome, self.arguments["fail_when_blocked"])
             measured: Outcome[Any] | DruidopsError = outcome

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -38,10 +39,25 @@ def test_file_without_a_resource(each_ansible: Ansible) -> None:
     )
     assert "missing.yml" in missing
     assert f"resource: {broken} is neither JSON nor YAML" in not_yaml
-    assert "resource: must be a mapping, not list." in no_mapping
+    assert "resource: must have one Druid in druid.apache.org/v1alpha1, and has 0 among 0 documents" in no_mapping
     assert "resource: must be of kind Druid in druid.apache.org/v1alpha1, not of kind Service in v1." in no_druid
     assert "resource: metadata.name and the option name are not set." in no_name
     assert "resource: metadata.name is wiki, but the option name is other. Omit one of them." in two_names
+
+
+def test_exported_list_beside_other_documents(live: NamespaceClient, ansible: Ansible) -> None:
+    """As kubectl get --output yaml prints it, where it does not exist any more."""
+    live.create(all_kinds_cluster.resource())
+    exported = live.get("Druid", "wiki")
+    live.delete("Druid", "wiki")
+    listed = {"apiVersion": "v1", "kind": "List", "items": [{**exported, "status": {"druidNodeStatus": {}}}]}
+    role = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "pods"}}
+    ansible.write("exported.yml", f"{json.dumps(role)}\n---\n{json.dumps(listed)}\n")
+    plans = [ansible.task(*mode, "-v", resource="exported.yml") for mode in (["--check"], [])]
+    assert plans[0].results[-1]["plan"] == plans[1].results[-1]["plan"]
+    assert live.get("Druid", "wiki")["metadata"]["uid"] != exported["metadata"]["uid"]
+    assert ["only Druid wiki" in run.output and "ServiceAccount pods" in run.output for run in plans] == [True, True]
+    assert "pods" not in live.names("ServiceAccount")
 
 
 def test_missing_resource(each_ansible: Ansible, live: NamespaceClient) -> None:

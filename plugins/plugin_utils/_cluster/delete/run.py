@@ -39,7 +39,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import InvalidResource
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_documents import InvalidResource
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 _Found = TypeVar("_Found")

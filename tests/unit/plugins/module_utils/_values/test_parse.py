@@ -57,6 +57,11 @@ def test_parse_mapping(value: Any, expected: Any) -> None:
         ('{"a": "\n"b}', "is not valid JSON: Invalid control character in line 1, column 8"),
         ("{", "is not valid JSON: Expecting property name enclosed in double quotes in line 1, column 2"),
         ('["a", {"b" 1}]', "is not valid JSON: Expecting ':' delimiter in line 1, column 12"),
+        ('{\n  // b\n  "a": 1\n}', "spec: is neither JSON nor YAML: a comment begins with // in line 2; JSON has no "),
+        # YAML has a key of two lines here
+        ('{"a": 1, // b\n "c": 2}', "a comment begins with // in line 1"),
+        ('{"url": "http://a", "b": 1, /* c */}', "a comment begins with /* in line 1"),
+        ('{"url": "http://a" "b": 1}', "is not valid JSON: Expecting ',' delimiter"),
         ('{"a": 1} {', "is not valid JSON: Extra data in line 1, column 10"),
         ("{type: kafka, a: b: c}", "spec: is neither JSON nor YAML"),
         ('{"a": ' + 100_000 * "[", "spec: it is nested too deeply (more than 100 levels)"),

@@ -54,6 +54,7 @@ YAML: list[tuple[str, Any]] = [
     ("a: 1\nb: 0.5\nc: true\nd: null", {"a": 1, "b": 0.5, "c": True, "d": None}),
     ("a: &x {b: c}\nd: *x", {"a": {"b": "c"}, "d": {"b": "c"}}),
     ("# only\n- a list", ["a list"]),
+    ("---\na: b\n---\n# nothing\n---\nc: d\n---\n", [{"a": "b"}, {"c": "d"}]),
     ("a: \U0001f600", {"a": "\U0001f600"}),
 ]
 
@@ -66,10 +67,7 @@ def test_reads_yaml(tmp_path: Path, text: str, document: Any) -> None:
 BAD: list[tuple[str | bytes, str]] = [
     (b"\xff\xfe", r"cannot read .*Set the path of a readable UTF-8 file\."),
     ("{not: [json", "is neither JSON nor YAML"),
-    (
-        "a: b\n---\nc: d",
-        "is neither JSON nor YAML: it contains 2 documents, but only one is allowed; remove the others",
-    ),
+    ('// a comment\n{"a": 1}', "is neither JSON nor YAML: a comment begins with // in line 1; JSON has no comments"),
     ("a: 1\nb: 2\na: 3", "is neither JSON nor YAML: duplicate key a in line 3, column 1"),
     ("a: !!python/object:os.system x", "is neither JSON nor YAML"),
     ("a: !unsafe x", "is neither JSON nor YAML"),
@@ -100,9 +98,31 @@ def test_missing_file(tmp_path: Path) -> None:
 
 
 def test_complete_resource_is_unchanged() -> None:
-    resource = druid.resource()
+    resource = {**druid.resource(), "metadata": {"name": "c", "namespace": "ns", "labels": {"a": "b"}}}
     assert from_document("Druid", resource, None, None) == resource
     assert from_document("Druid", resource, "c", "ns") == resource
+
+
+def test_exported_resource_is_what_kubectl_would_apply() -> None:
+    resource = {**druid.resource(), "status": {"druidNodeStatus": {}}}
+    exported = {
+        **resource["metadata"],
+        "annotations": {"a": "b", "kubectl.kubernetes.io/last-applied-configuration": "{}"},
+        "finalizers": ["f"],
+        "labels": {"l": "m"},
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+        "deletionTimestamp": "2026-01-01T00:00:00Z",
+        "generation": 3,
+        "deletionGracePeriodSeconds": 0,
+        "managedFields": [],
+        "resourceVersion": "1",
+        "selfLink": "/a",
+        "uid": "u",
+        "ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "uid": "of a deleted one"}],
+    }
+    applied = from_document("Druid", {**resource, "metadata": exported}, None, None)
+    expected = {"name": "c", "namespace": "ns", "annotations": {"a": "b"}, "finalizers": ["f"], "labels": {"l": "m"}}
+    assert applied == {**druid.resource(), "metadata": expected}
 
 
 def test_missing_name_and_namespace_are_added() -> None:
@@ -212,6 +232,46 @@ def test_request_of_a_task(
         without_resource,
         absent,
     )
+
+
+ROLE: dict[str, Any] = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": "pods"}}
+OTHER = {**HEAD, "metadata": {"name": "d", "namespace": "ns"}}
+# (resource, options, spec, not applied)
+RENAMED = {**OTHER, "spec": {"image": "d"}}
+SELECTED: list[tuple[Any, dict[str, Any], Any, str]] = [
+    ([ROLE, RESOURCE], {}, {}, "Role pods"),
+    ([ROLE, {**HEAD, "spec": {}}], {"name": "c"}, {}, "Role pods"),
+    ({"apiVersion": "v1", "kind": "List", "items": [ROLE, RESOURCE]}, {}, {}, "Role pods"),
+    ({"apiVersion": "v1", "kind": "List", "items": [RESOURCE]}, {}, {}, ""),
+    ([{"kind": "DruidList", "items": [RESOURCE, OTHER]}], {"name": "c"}, {}, "Druid d in namespace ns"),
+    ([RESOURCE, RENAMED, NAMESPACED], {"name": "d"}, RENAMED["spec"], "Druid c, Druid c in namespace there"),
+    ([NAMESPACED, RESOURCE], {"name": "c", "namespace": "x"}, {}, "Druid c in namespace there"),
+]
+
+
+@pytest.mark.parametrize(("resource", "specified", "spec", "not_applied"), SELECTED)
+def test_one_of_several_documents(resource: Any, specified: dict[str, Any], spec: Any, not_applied: str) -> None:
+    created = request(resource=resource, **specified)
+    assert created.resource is not None
+    assert (created.name, created.resource.get("spec")) == (specified.get("name", "c"), spec)
+    assert created.not_applied.partition("kubectl: ")[2] == (f"{not_applied}." if not_applied else "")
+
+
+# (resource, options, message)
+UNDECIDED: list[tuple[Any, dict[str, Any], str]] = [
+    ([RESOURCE, ROLE, NAMESPACED], {}, "has 2 among 3 documents: Druid c, Druid c in namespace there. Set the option"),
+    ([RESOURCE, OTHER], {"name": "e"}, "one Druid in druid.apache.org/v1alpha1 with the name e, and has 0 among 2"),
+    ([ROLE, ROLE, "text"], {"name": "c"}, "has 0 among 3 documents: Role pods, Role pods, a document without a kind"),
+    ({"kind": "List", "items": []}, {"name": "c"}, "has 0 among 0 documents: none. Add one, or set another file."),
+    ([NAMESPACED, {**OTHER, "metadata": {"name": "c", "namespace": "y"}}], {"name": "c", "namespace": "x"}, "has 0"),
+]
+
+
+@pytest.mark.parametrize(("resource", "specified", "message"), UNDECIDED)
+def test_several_documents_of_which_none_is_selected(resource: Any, specified: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidResource, match=r"^resource: must have one Druid") as rejected:
+        request(resource=resource, **specified)
+    assert message in str(rejected.value)
 
 
 @pytest.mark.parametrize("spec", [{"image": "a"}, '{"image": "a"}', "image: a\n"])
