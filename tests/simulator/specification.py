@@ -64,6 +64,13 @@ class Cluster:
     def is_stopped(self, key: str) -> bool:
         return self.stopped or self.groups[key].stopped
 
+    @property
+    def order_of_restarts(self) -> list[str]:
+        """The keys of the groups in the order in which they get the image; another order of kinds is a test's own."""
+        types = [*dict.fromkeys((*self.order, "historical", "broker"))]
+        keys = sorted(self.groups, key=lambda key: (types.index(_node_type(key, self.groups[key])), key))
+        return keys if self.image == NEW_IMAGE else keys[::-1]
+
     def annotations(self) -> dict[str, str]:
         """Return the annotations of the resource."""
         requested = {f"{names.GROUP_RESTARTED_AT_PREFIX}{key}": each.restarted_at for key, each in self.groups.items()}
@@ -106,8 +113,12 @@ def changed_resource(live: Manifest, cluster: Cluster) -> Manifest:
     return {**live, "metadata": metadata, "spec": cluster.spec()}
 
 
+def _node_type(key: str, group: Group) -> str:
+    return group.node_type or ("historical" if key.startswith("historical") else "broker")
+
+
 def _node(key: str, group: Group) -> dict[str, Any]:
-    node_type = group.node_type or ("historical" if key.startswith("historical") else "broker")
+    node_type = _node_type(key, group)
     common = {
         "nodeType": node_type,
         "druid.port": 8088,

@@ -27,6 +27,8 @@ RESOURCE_HASH_ANNOTATION = "druidOpResourceHash"
 SECRET_HASH_ANNOTATION = "druid.apache.org/secret-hash"
 # On a resource: removed groups are deleted although the others are not available yet.
 REMOVE_IMMEDIATELY_ANNOTATION = "druid.apache.org/remove-immediately"
+# On a resource: groups restart although an earlier one in the order is blocked.
+RESTART_OUT_OF_ORDER_ANNOTATION = "druid.apache.org/restart-out-of-order"
 # On a resource, a time: all groups restart, one after the other. On a pod template, it causes the restart. With the
 # prefix and the key of a group, only that group restarts.
 RESTARTED_AT_ANNOTATION = "druid.apache.org/restarted-at"

@@ -190,11 +190,12 @@ class Step:
 
     @property
     def restarts_pods(self) -> bool:
-        """True when the write changes the template or subdomain of running pods, adds a claim template, or releases."""
-        return self._changes_pods or bool(self.released_pods)
+        """True when the write changes what running pods are made of, or releases pods that its strategy has kept."""
+        return self.changes_pods or bool(self.released_pods)
 
     @property
-    def _changes_pods(self) -> bool:
+    def changes_pods(self) -> bool:
+        """True when the write changes the template or subdomain of running pods, or adds a claim template."""
         if self.key.kind not in WORKLOADS or self.live is None or self.after is None:
             return False
         before, after = self.live["spec"], self.after["spec"]
@@ -225,7 +226,7 @@ class Step:
         """The number of running pods that are replaced because of the step, without those of a partition."""
         if self.restart is not None:
             return self.restart.pods
-        if not self._changes_pods or self.waits_for_deletion:
+        if not self.changes_pods or self.waits_for_deletion:
             return self.released_pods
         before, after = ((live or {})["spec"].get("replicas", 1) for live in (self.live, self.after))
         kept = partition(self.after or {"spec": {}}) if self.kept_pods is None else self.kept_pods

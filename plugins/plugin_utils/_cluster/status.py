@@ -200,7 +200,9 @@ def _progressing(
     awaited = first_finding(findings, reasons.DRAINING, reasons.WAITING_FOR_DRUID)
     blocking = first_finding(findings, reasons.CHANGES_PENDING) or next(iter(_problems(findings)), None)
     deleting = first_finding(findings, reasons.DELETING)
-    if changing or rollout is not None or pending.restarts or pending.removals:
+    # Restarts that wait for a blocked group do not go on by themselves.
+    goes_on = blocking is None and (pending.restarts or pending.removals)
+    if changing or rollout is not None or goes_on:
         what = f"Pods are being changed in {join_limited(changing)}." if changing else ""
         removals = f"{pending.removals_text} when all pods are available." if pending.removals else ""
         message = " ".join(filter(None, (what, str(rollout or ""), removals, awaited.message if awaited else "")))

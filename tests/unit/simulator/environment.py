@@ -50,6 +50,21 @@ class ForeignBudget:
 
 
 @dataclass(frozen=True)
+class Refuse:
+    """An admission policy refuses each change of the workload of a group; without group, none."""
+
+    group: str = ""
+
+    def act(self, subject: Subject) -> None:
+        refused = workload_name(self.group)
+
+        def admit(live: Manifest) -> str | None:
+            return "no" if live["kind"] in WORKLOADS and live["metadata"]["name"] == refused else None
+
+        subject.world.server.admit = admit
+
+
+@dataclass(frozen=True)
 class RolloutRestart:
     """A user runs kubectl rollout restart."""
 

@@ -100,6 +100,7 @@ _BREAK: st.SearchStrategy[Action] = st.builds(
 _BUDGET: st.SearchStrategy[Action] = st.builds(
     environment.ForeignBudget, st.sampled_from(GROUPS), st.sampled_from((None, 1, 3))
 )
+_REFUSE: st.SearchStrategy[Action] = st.builds(environment.Refuse, st.sampled_from(("", *GROUPS)))
 _RESTART: st.SearchStrategy[Action] = st.builds(environment.RolloutRestart, st.sampled_from(GROUPS))
 _DELETED_POD: st.SearchStrategy[Action] = st.builds(environment.DeletePod, st.sampled_from(GROUPS), st.integers(0, 2))
 _ENVIRONMENT: st.SearchStrategy[Action] = st.one_of(
@@ -216,5 +217,5 @@ def histories_of_rollouts(by: By) -> st.SearchStrategy[list[Event]]:
     runs: st.SearchStrategy[By] = st.just(by)
     reconciles = _reconciles(runs, edit)
     some = st.builds(actions.Controllers, st.integers(1, 4))
-    others = st.one_of(_BREAK, _BREAK, _BUDGET, _RESTART, _DELETED_POD, st.builds(actions.Wait, st.just(61)))
+    others = st.one_of(_BREAK, _BREAK, _REFUSE, _BUDGET, _RESTART, _DELETED_POD, st.builds(actions.Wait, st.just(61)))
     return st.lists(st.one_of(edit, reconciles, reconciles, some, some, others), min_size=4, max_size=18)

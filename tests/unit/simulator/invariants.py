@@ -22,10 +22,13 @@ from ansible_collections.druidops.druid.tests.unit.simulator.actions import Conv
 from ansible_collections.druidops.druid.tests.unit.simulator.environment import BUDGET
 from ansible_collections.druidops.druid.tests.unit.simulator.marked_claims import GRACE, MarkedClaims
 from ansible_collections.druidops.druid.tests.unit.simulator.restarts import (
+    image_of,
     is_blocked,
     is_complete,
+    is_failing,
     is_rolling,
     may_be_evicted,
+    replaces_pods,
     restarts,
 )
 from ansible_collections.druidops.druid.tests.unit.simulator.subject import By, Subject
@@ -68,12 +71,13 @@ class Observer:
             self.converge()
             return
         claims, status, workloads = self._claims_before(), self._status(), self._workloads()
-        pods = self._ready_pods()
+        pods, failing = self._ready_pods(), self._failing_groups()
         self._evicted_pods({})
         action.act(self.subject)
         self._no_claim_is_lost(claims, str(action))
         if isinstance(action, Run):
             self._one_group_restarts(workloads, pods)
+            self._no_later_group_is_newer(workloads, pods, failing)
             if action.fault is None and action.ages is None:
                 self._ready_pods_are_there()
         self._status_is_not_older(status)
@@ -84,9 +88,11 @@ class Observer:
         unblock(self.subject)
         for _time in range(_MAX_RECONCILES):
             claims, workloads, pods = self._claims_before(), self._workloads(), self._ready_pods()
+            failing = self._failing_groups()
             version = world.store.version
             report = self.subject.run(self.by)
             self._one_group_restarts(workloads, pods)
+            self._no_later_group_is_newer(workloads, pods, failing)
             self._ready_pods_are_there()
             self._specified_pods_are_addressable()
             world.settle()
@@ -174,6 +180,11 @@ class Observer:
         """Return the ready pods by uid."""
         return {each["metadata"]["uid"]: each for each in self.subject.world.store.of_kind("Pod") if is_ready(each)}
 
+    def _failing_groups(self) -> set[str]:
+        """Return the names of the workloads of which Kubernetes reports why a pod cannot run."""
+        pods = filter(is_failing, self.subject.world.store.of_kind("Pod"))
+        return {pod["metadata"]["labels"][names.GROUP_LABEL] for pod in pods}
+
     def _one_group_restarts(self, before: dict[str, Manifest], pods: dict[str, Manifest]) -> None:
         """Of the groups with ready pods, a reconcile restarts one; and none while pods of another one are not ready."""
         cluster = self.subject.cluster
@@ -195,6 +206,28 @@ class Observer:
         correctable = {name for name in before if is_rolling(store, before[name])}
         is_due = not unready or working <= unready | correctable
         assert is_due, f"{sorted(working)} restarts while {sorted(unready)} is not ready"
+
+    def _no_later_group_is_newer(
+        self, before: dict[str, Manifest], pods: dict[str, Manifest], failing: set[str]
+    ) -> None:
+        """No group gets the image before an earlier one in the order, unless it is repaired.
+
+        While an earlier one is blocked, that needs the report of Kubernetes that a pod cannot run.
+        """
+        cluster, store = self.subject.cluster, self.subject.world.store
+        if cluster is None or not cluster.rolls:
+            return
+        order = [workload_name(key) for key in cluster.order_of_restarts]
+        after = {name: live for name, live in self._workloads().items() if name in order and name in before}
+        same = [name for name in order if name in after and before[name]["kind"] == after[name]["kind"]]
+        behind = [name for name in same if image_of(after[name]) != cluster.image and replaces_pods(after[name])]
+        for name in same:
+            if image_of(before[name]) == image_of(after[name]) or not replaces_pods(after[name]):
+                continue
+            earlier = [each for each in behind if order.index(each) < order.index(name)]
+            is_blocked = any(self.subject.world.server.admit(after[each]) for each in earlier)
+            is_repair = name in failing if is_blocked else not is_complete(store, before[name], pods)
+            assert not earlier or is_repair, f"{name} gets the new image before {earlier}"
 
     def _ready_pods_are_there(self) -> None:
         """A cluster that is reported as ready has all of its pods, also if a workload still counts a deleted one."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.tests.simulator.pods import is_available
+from ansible_collections.druidops.druid.tests.simulator.pods import condition, is_available
 from ansible_collections.druidops.druid.tests.simulator.specification import NAMESPACE
 from ansible_collections.druidops.druid.tests.simulator.stateful_set import is_updated, lacks_a_volume
 from ansible_collections.druidops.druid.tests.simulator.store import Manifest, Store
@@ -78,3 +78,18 @@ def is_blocked(store: Store, live: Manifest) -> bool:
     is_stuck = any(pod is not None and lacks_a_volume(pod, live) for pod in pods)
     budget = store.get(_BUDGET, NAMESPACE, live["metadata"]["name"])
     return is_stuck and None in pods and budget is not None and not budget["status"]["disruptionsAllowed"]
+
+
+def image_of(live: Manifest) -> str:
+    return str(live["spec"]["template"]["spec"]["containers"][0]["image"])
+
+
+def is_failing(pod: Manifest) -> bool:
+    """True if Kubernetes reports why the pod cannot run."""
+    return bool(pod["status"].get("containerStatuses") or condition(pod, "PodScheduled"))
+
+
+def replaces_pods(live: Manifest) -> bool:
+    """True if the controller replaces pods of an earlier template."""
+    strategy, replicas = live["spec"].get("updateStrategy") or {}, live["spec"]["replicas"]
+    return strategy.get("type") != "OnDelete" and replicas > (strategy.get("rollingUpdate") or {}).get("partition", 0)

@@ -17,8 +17,17 @@ from ansible_collections.druidops.druid.tests.simulator.specification import (
     Cluster,
     Group,
 )
-from ansible_collections.druidops.druid.tests.unit.simulator.actions import Controllers, Create, Edit, Run, Specify
+from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
+    Controllers,
+    Converge,
+    Create,
+    Edit,
+    Run,
+    Specify,
+)
+from ansible_collections.druidops.druid.tests.unit.simulator.environment import Break, Refuse
 from ansible_collections.druidops.druid.tests.unit.simulator.invariants import Observer
+from ansible_collections.druidops.druid.tests.unit.simulator.restarts import image_of
 from ansible_collections.druidops.druid.tests.unit.simulator.subject import By
 
 
@@ -138,3 +147,61 @@ def test_a_refused_spec_changes_nothing_and_can_be_deleted(by: By) -> None:
     observer.subject.world.settle()
     assert observer.subject.world.store.of_kind("StatefulSet", "Deployment", "PersistentVolumeClaim", "Pod") == before
     observer.delete()
+
+
+HISTORICALS, BROKERS, NEW_GROUP = (f"druid-c-{key}" for key in ("historicals", "brokers", "historicals-hot"))
+
+
+def images(observer: Observer) -> dict[str, str]:
+    return {each["metadata"]["name"]: image_of(each) for each in observer.subject.world.store.of_kind("StatefulSet")}
+
+
+@pytest.mark.parametrize("rolls", [True, False])
+def test_a_refused_group_holds_the_restarts_of_later_ones_and_nothing_else(rolls: bool) -> None:
+    observer = Observer("playbook")
+    for action in (Create(Cluster(rolls=rolls)), Converge(), Refuse("historicals"), Edit("image", NEW_IMAGE)):
+        observer.act(action)
+    groups = {"brokers": Group(replicas=3), "historicals": Group(), "historicals-hot": Group()}
+    observer.act(Specify(Cluster(groups, rolls=rolls, image=NEW_IMAGE)))
+    for _time in range(3):
+        observer.act(Run("playbook"))
+        observer.act(Controllers(20))
+    assert images(observer) == {HISTORICALS: OLD_IMAGE, BROKERS: OLD_IMAGE, NEW_GROUP: NEW_IMAGE}
+    store = observer.subject.world.store
+    brokers = store.get("StatefulSet", NAMESPACE, BROKERS)
+    assert brokers is not None
+    assert brokers["spec"]["replicas"] == 3
+    report = observer.subject.run("playbook")
+    assert report is not None
+    [warning] = report.plan.rollout_warnings
+    assert warning.startswith("brokers restarts after historicals, which is blocked")
+    conditions = {each["type"]: each for each in report.status["conditions"]}
+    assert conditions["RolloutWarnings"]["message"] == warning
+    progressing = conditions["Progressing"]
+    assert (progressing["status"], progressing["reason"]) == ("False", "RejectedByAPIServer")
+    assert "druid.apache.org/restart-out-of-order" in warning
+    live = observer.subject.live
+    assert live is not None
+    store.update_metadata(live, annotations={"druid.apache.org/restart-out-of-order": "true"})
+    observer.subject.run("playbook")
+    assert images(observer) == {HISTORICALS: OLD_IMAGE, BROKERS: NEW_IMAGE, NEW_GROUP: NEW_IMAGE}
+    observer.converge()
+
+
+def test_a_group_whose_pods_cannot_run_is_repaired_although_an_earlier_one_is_refused() -> None:
+    observer = Observer("playbook")
+    for action in (Create(Cluster(rolls=True)), Converge(), Break(OLD_IMAGE, "crashing"), Controllers(20)):
+        observer.act(action)
+    for action in (Refuse("historicals"), Edit("image", NEW_IMAGE), Run("playbook")):
+        observer.act(action)
+    assert images(observer) == {HISTORICALS: OLD_IMAGE, BROKERS: NEW_IMAGE}
+
+
+@pytest.mark.parametrize("rolls", [True, False])
+def test_a_downgrade_waits_for_the_group_that_is_last_in_an_upgrade(rolls: bool) -> None:
+    observer = Observer("playbook")
+    for action in (Create(Cluster(image=NEW_IMAGE, rolls=rolls)), Converge(), Refuse("brokers")):
+        observer.act(action)
+    for action in (Edit("image", OLD_IMAGE), Run("playbook")):
+        observer.act(action)
+    assert images(observer) == {HISTORICALS: NEW_IMAGE, BROKERS: NEW_IMAGE}

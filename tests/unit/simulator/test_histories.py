@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
     Prune,
     Run,
 )
-from ansible_collections.druidops.druid.tests.unit.simulator.environment import Break, DeletePod, RolloutRestart
+from ansible_collections.druidops.druid.tests.unit.simulator.environment import Break, DeletePod, Refuse, RolloutRestart
 from ansible_collections.druidops.druid.tests.unit.simulator.histories import (
     CLUSTERS,
     CLUSTERS_WITH_ORPHANS,
@@ -96,12 +96,22 @@ _PODS_THAT_FAIL_IN_A_ROLLOUT: list[Event] = [
 ]
 
 
+_A_GROUP_THAT_IS_REFUSED: list[Event] = [
+    Refuse("historicals"),
+    Edit("image", NEW_IMAGE),
+    Run(),
+    DeletePod("brokers", 0),
+    Run(),
+]
+
+
 @EXAMPLES
+@example(Cluster(rolls=True), _A_GROUP_THAT_IS_REFUSED)
 @example(_NEW, _PODS_THAT_FAIL_IN_A_ROLLOUT)
 @example(_lacking_a_pod(has_budget=False), _A_POD_THAT_IS_NOT_CREATED)
 @example(_lacking_a_pod(has_budget=True), _A_POD_THAT_IS_NOT_CREATED)
 @given(ROLLING_CLUSTERS, histories_of_rollouts("operator"))
-def test_no_history_restarts_two_groups_at_once(cluster: Cluster, history: list[Event]) -> None:
+def test_no_history_restarts_two_groups_at_once_or_out_of_order(cluster: Cluster, history: list[Event]) -> None:
     _play(Observer("operator"), cluster, history)
 
 

@@ -13,6 +13,9 @@ from functools import cached_property
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.plan import without_unrecorded
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import drop_blocked
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.blocked_restarts import (
+    blocked_restarts,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.druid_health import (
     waiting_for_druid,
 )
@@ -48,7 +51,8 @@ class Draft:
 
     def plan(self) -> Plan | Need:
         """Return the plan, or what is needed to decide whether the next group restarts."""
-        inputs, gated = self.inputs, gate(self.steps, self.inputs)
+        inputs = self.inputs
+        gated = gate(self.steps, inputs, blocked_restarts(self.candidates, self.findings))
         if isinstance(gated, Need):
             return gated
         live, cluster = inputs.live_and_all_claims, inputs.cluster

@@ -17,6 +17,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.blocked_restarts import (
+    behind_blocked,
+    order_warnings,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.druid_health import (
     OPEN,
     druid_gate,
@@ -55,18 +59,21 @@ class Gated:
     druid_before: Mapping[str, int] | None = None
 
 
-def gate(steps: Sequence[Step], inputs: Inputs) -> Gated | AskDruid:
+def gate(steps: Sequence[Step], inputs: Inputs, blocked: Sequence[Step] = ()) -> Gated | AskDruid:
     """Return what is written now, and what is pending until the pods of other groups are available, and Druid is well.
 
-    Or the questions to Druid, if the pods are available and the next group is about to restart.
+    `blocked` are the restarts of blocked groups. Or return the questions to Druid, if the pods are available and the
+    next group is about to restart.
     """
     restarts = {step.group or "": step for step in steps if step.restarted_pods}
-    order = rollout_order(inputs.cluster, restarts.values())
+    order = rollout_order(inputs.cluster, (*restarts.values(), *blocked))
     found = group_states(inputs.cluster, inputs.live, as_it_is=True)
     states = {state.key: _without_stuck_controller(state, restarts.get(state.key)) for state in found}
     created = {step.group for step in steps if step.operation == "create" and step.key.kind in WORKLOADS}
     rolls = bool(inputs.cluster.spec.get("rollingDeploy"))
+    behind = behind_blocked(order.groups, blocked, restarts, states, inputs.cluster.annotations)
     possible = {key: step for key, step in restarts.items() if step.restart is None or not step.restart.budgets}
+    possible = {key: step for key, step in possible.items() if key not in behind}
     allowed = _allowed(order.groups, possible, states, created) if rolls else possible.keys()
     allowed = {key for key in allowed if _is_due(possible[key], states[key])}
     druid = OPEN
@@ -85,6 +92,7 @@ def gate(steps: Sequence[Step], inputs: Inputs) -> Gated | AskDruid:
         tuple(sorted(later, key=lambda step: position.get(step.group or "", len(position)))),
         (
             *(order.warnings if rolls and len(restarts) > 1 else ()),
+            *order_warnings(behind, blocked),
             *exhausted_budgets(restarts.values(), inputs),
             *druid.warnings,
         ),

@@ -1,0 +1,62 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A blocked group whose pods have to restart: the groups after it in the order wait, or Druid's order is broken.
+
+A new pod template of a later group waits, unless Kubernetes reports why a pod of that group cannot run: that is a
+repair. The end of what has begun does not wait: the release of drained workers, and evictions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import blocked_groups
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import GroupState
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+
+
+def blocked_restarts(candidates: Iterable[Step], findings: Iterable[Finding]) -> tuple[Step, ...]:
+    """Return the steps that would restart pods, if a finding did not block everything of their group."""
+    blocked = blocked_groups(findings)
+    found = (_predicted(step) for step in candidates if step.group is not None and step.group in blocked)
+    return tuple(step for step in found if step.restarted_pods)
+
+
+def _predicted(step: Step) -> Step:
+    """Return the step with the object afterwards: that of a recreation is not known before its dry run."""
+    if step.operation != "recreate" or step.live is None or step.after is not None:
+        return step
+    return replace(step, after=compare(step.live, step.manifest).predicted)
+
+
+def behind_blocked(
+    order: Sequence[str],
+    blocked: Collection[Step],
+    restarts: Mapping[str, Step],
+    states: Mapping[str, GroupState],
+    annotations: Mapping[str, str],
+) -> tuple[str, ...]:
+    """Return the groups, in order, whose restart waits until an earlier one is not blocked any more."""
+    first = min((order.index(step.group or "") for step in blocked), default=len(order))
+    if annotations.get(names.RESTART_OUT_OF_ORDER_ANNOTATION) == "true":
+        return ()
+    later = (key for key in order[first + 1 :] if key in restarts)
+    return tuple(key for key in later if restarts[key].changes_pods and states[key].cause is None)
+
+
+def order_warnings(waiting: Sequence[str], blocked: Iterable[Step]) -> Iterator[str]:
+    """Yield the warning about the groups that wait for a blocked one."""
+    if waiting:
+        verb, which = ("restarts", "it") if len(waiting) == 1 else ("restart", "them")
+        cause = join_limited(dict.fromkeys(step.group or "" for step in blocked))
+        yield (
+            f"{join_limited(waiting)} {verb} after {cause}, which is blocked: the pods of an earlier group restart "
+            f"first. To restart {which} nevertheless, set the annotation {names.RESTART_OUT_OF_ORDER_ANNOTATION} to "
+            '"true" on the resource'
+        )
