@@ -189,7 +189,8 @@ plan:
   description:
     - The changes that were made, or would be in check mode, one per line.
     - Then the restarts in their order, what else happens because of the changes, the changes in Druid, and the blocked
-      changes. A line for a change that deletes a PVC, or marks it to be deleted later, ends in C((destructive\)).
+      changes. A line for a change that deletes a PVC, or marks it to be deleted later, ends in C((destructive\)),
+      and so does one for the deletion of the last group of a role that others need.
   type: list
   elements: str
   returned: always
@@ -198,7 +199,8 @@ plan:
 diff:
   description:
     - The object before and after each change in RV(plan) as YAML, predicted in check mode. Secrets are masked.
-    - A change that deletes a PVC, marks it to be deleted later, or makes Kubernetes delete it, has C(destructive=true).
+    - A change that deletes a PVC, marks it to be deleted later, or makes Kubernetes delete it, has C(destructive=true),
+      and so has the deletion of the last group of a role that others need.
     - The restarts in their order, and what else happens, are in C(prepared), before the changes in Druid.
   type: list
   elements: dict
@@ -220,6 +222,7 @@ destructive:
   description:
     - Whether a PVC was deleted, or would be in check mode, by a change or because of it.
     - Also true if a PVC becomes orphaned or was marked, and later runs delete it.
+    - Also true if the last group of a role that others need is deleted, such as that of the Brokers.
   type: bool
   returned: when the options are valid
 generation:

@@ -25,6 +25,8 @@ FINALIZER = "deletepvc.finalizers.druid.apache.org"
 TAKE_OVER_ANNOTATION = "druid.apache.org/take-over"
 RESOURCE_HASH_ANNOTATION = "druidOpResourceHash"
 SECRET_HASH_ANNOTATION = "druid.apache.org/secret-hash"
+# On a resource: all groups are deleted if the spec has none.
+REMOVE_ALL_GROUPS_ANNOTATION = "druid.apache.org/remove-all-groups"
 # On a resource: removed groups are deleted although the others are not available yet.
 REMOVE_IMMEDIATELY_ANNOTATION = "druid.apache.org/remove-immediately"
 # On a resource: groups restart although an earlier one in the order is blocked.

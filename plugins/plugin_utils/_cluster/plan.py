@@ -35,7 +35,7 @@ Operation = Literal["create", "update", "recreate", "delete", "patch"]
 
 @dataclass(frozen=True)
 class Effect:
-    """What a controller does because of a step, as a line of the plan; `is_destructive`: it deletes a PVC."""
+    """What follows from a step, as a line of the plan; `is_destructive`: a PVC is deleted, or a role is removed."""
 
     text: str
     is_destructive: bool = False
@@ -149,7 +149,7 @@ class Step:
 
     @property
     def is_destructive(self) -> bool:
-        """True when a PVC is deleted, by the step or because of it, now or after a grace period."""
+        """True when a PVC is deleted, by the step or because of it, now or later, or the last group of a role is."""
         is_deletion = self.operation == "delete" and self.key.kind == "PersistentVolumeClaim"
         is_mark = self.notice is not None and self.notice.reason == reasons.ORPHANED_PVC_MARKED
         return is_deletion or is_mark or any(effect.is_destructive for effect in self.effects)
@@ -295,7 +295,7 @@ class Plan(plan.Plan[Step]):
 
     @property
     def is_destructive(self) -> bool:
-        """True when a step deletes a PVC, or causes its deletion."""
+        """True when a step deletes a PVC, or causes its deletion, or removes a role that others need."""
         return any(step.is_destructive for step in (*self.steps, *self.later))
 
     @property

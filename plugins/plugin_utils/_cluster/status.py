@@ -51,7 +51,7 @@ _SEPARATOR = " | "
 # More are not recorded, and none of those is an event.
 MAX_HIDDEN = 100
 # Not Ready, but requested by the user: there is nothing to wait for.
-_USER_REQUESTED = frozenset({reasons.STOPPED, reasons.CHANGES_PENDING})
+_USER_REQUESTED = frozenset({reasons.STOPPED, reasons.NO_PODS, reasons.CHANGES_PENDING})
 # Not Ready although all pods are: findings that are not a problem, the most important one first.
 _UNFINISHED = (
     reasons.CHANGES_PENDING,
@@ -179,6 +179,9 @@ def _ready(
     if cluster.groups and all(group.stopped for group in cluster.groups):
         return condition("Ready", False, reasons.STOPPED, "The cluster is stopped (spec.stopped): it has no pods.")
     pods = sum(state.desired for state in states)
+    if not pods:
+        why = "each group in spec.nodes is stopped, or has replicas: 0" if cluster.groups else "spec.nodes has no group"
+        return condition("Ready", False, reasons.NO_PODS, f"The cluster has no pods: {why}.")
     return condition("Ready", True, reasons.ALL_PODS_READY, f"All pods are ready and up to date ({pods}/{pods}).")
 
 

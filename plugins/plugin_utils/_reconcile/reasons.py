@@ -31,6 +31,7 @@ REJECTED_BY_DRUID = "RejectedByDruid"
 # Conditions of a Druid.
 ALL_PODS_READY = "AllPodsReady"
 PODS_NOT_READY = "PodsNotReady"
+NO_PODS = "NoPods"
 STOPPED = "Stopped"
 ROLLING_OUT = "RollingOut"
 ROLLOUT_STALLED = "RolloutStalled"
@@ -42,6 +43,7 @@ REJECTED_BY_API_SERVER = "RejectedByAPIServer"
 CONFLICTING_OPERATOR = "ConflictingOperator"
 PODS_WOULD_BE_ORPHANED = "PodsWouldBeOrphaned"
 REMOVAL_DEFERRED = "RemovalDeferred"
+ALL_GROUPS_REMOVED = "AllGroupsRemoved"
 SPEC_WARNING = "SpecWarning"
 ROLLOUT_WARNING = "RolloutWarning"
 EXPANDING_VOLUMES = "ExpandingVolumes"
@@ -102,6 +104,7 @@ _SHARED = frozenset(
 OF_DRUID = _SHARED | {
     ALL_PODS_READY,
     PODS_NOT_READY,
+    NO_PODS,
     STOPPED,
     ROLLING_OUT,
     ROLLOUT_STALLED,
@@ -113,6 +116,7 @@ OF_DRUID = _SHARED | {
     CONFLICTING_OPERATOR,
     PODS_WOULD_BE_ORPHANED,
     REMOVAL_DEFERRED,
+    ALL_GROUPS_REMOVED,
     SPEC_WARNING,
     ROLLOUT_WARNING,
     EXPANDING_VOLUMES,

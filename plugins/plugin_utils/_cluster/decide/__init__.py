@@ -60,6 +60,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.pru
     replica_sets_without_owner,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import exceeded_quotas
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.removed_roles import (
+    all_groups_removed,
+    role_warnings,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.retained_services import retained_services
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import (
     all_budgets,
@@ -156,6 +160,8 @@ READS: tuple[Callable[[Inputs], Need | None], ...] = (
 )
 # Each one judges the steps that those before it do not block. A finding blocks its group, or all groups.
 POLICIES: tuple[Policy, ...] = (
+    # The spec has no groups, and everything would be deleted.
+    all_groups_removed,
     # An object of another owner has the name of a desired one.
     name_collisions,
     # A PVC cannot shrink.
@@ -223,6 +229,7 @@ def _with_drains(plan: Plan, inputs: Inputs) -> Plan:
             *drain_refusals(found),
             *drain_timeouts(found),
             *removal_warnings(inputs.cluster, (*plan.steps, *plan.later)),
+            *role_warnings(inputs.cluster, (*plan.steps, *plan.later)),
         ),
         drain=drain_document(found) if found or "middleManagerDrain" in (inputs.resource.get("status") or {}) else None,
     )

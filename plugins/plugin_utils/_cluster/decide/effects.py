@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.removed_roles import lost_roles
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import pods_above, pvcs_above
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.future_orphans import orphaned_by
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
@@ -76,6 +77,8 @@ def _effects(step: Step, state: _State) -> Iterator[Effect]:
     elif step.operation == "delete" and step.key.kind in WORKLOADS:
         yield from _stopped(step.key, replicas(step.manifest))
         yield from _retained(step.manifest, 0, state)
+        lost = () if state.cluster is None else lost_roles(step, state.cluster)
+        yield from (Effect(text, is_destructive=True) for text in lost)
     elif step.operation == "delete" and step.key.kind == "Service":
         yield Effect(f"the name {step.key.name} no longer resolves (Service deleted)")
 

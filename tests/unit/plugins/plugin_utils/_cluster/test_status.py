@@ -315,8 +315,13 @@ def test_fields_of_a_running_go_operator_are_kept() -> None:
     assert conditions(document)["Ready"] == ("False", reasons.CONFLICTING_OPERATOR)
 
 
-def test_cluster_without_groups_is_not_stopped() -> None:
-    assert conditions(of(Observed(), cluster=druid.cluster(nodes={})))["Ready"] == READY
+@pytest.mark.parametrize("nodes", [{}, {"brokers": {**druid.NODE, "replicas": 0}}], ids=["no groups", "no replicas"])
+def test_a_cluster_without_pods_is_never_ready(nodes: dict[str, Any]) -> None:
+    which = druid.cluster(nodes=nodes)
+    document = of(running(which) if nodes else Observed(), cluster=which)
+    assert conditions(document)["Ready"] == ("False", reasons.NO_PODS)
+    assert document["nodes"] == "0/0"
+    assert is_settled(document["conditions"])
 
 
 def test_failed_read_is_reported() -> None:
