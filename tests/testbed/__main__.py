@@ -12,12 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from .api import ApiError
-from .build import build
-from .clients import helm, kubectl
 from .control_plane import ControlPlane, ControlPlaneError
-from .node.node import prepare
 from .progress import say
-from .promtool import program as promtool
 from .versions import DEFAULT, version
 
 # RuntimeError: each part of the test bed has its own subclass.
@@ -46,17 +42,12 @@ def _parser() -> argparse.ArgumentParser:
         prog="testbed", description="A Kubernetes control plane with simulated kubelets; a Druid."
     )
     commands = parser.add_subparsers(required=True)
-    for name, run in (("build", _build), ("up", _up), ("down", _down), ("status", _status)):
+    for name, run in (("up", _up), ("down", _down), ("status", _status)):
         command = commands.add_parser(name, help=run.__doc__, description=run.__doc__)
         command.set_defaults(run=run)
-        if run in (_build, _up):
-            command.add_argument("--kubernetes", default=DEFAULT, help="1.30, 1.34, 1.36, oldest or newest")
-        if run is _build:
-            command.add_argument("--tools", action="store_true", help="kubectl, Helm and promtool, too")
-            command.add_argument("--node", action="store_true", help="what a real node needs, too")
-        else:
-            command.add_argument("--dir", type=Path, required=True, help="where the control plane has its files")
+        command.add_argument("--dir", type=Path, required=True, help="where the control plane has its files")
         if run is _up:
+            command.add_argument("--kubernetes", default=DEFAULT, help="1.30, 1.34, 1.36, oldest or newest")
             command.add_argument("--crd", type=Path, nargs="*", default=[], help="files of CRDs to install")
             command.add_argument("--node", action="store_true", help="with a real node, whose pods are containers")
     _add_druid(commands)
@@ -79,16 +70,6 @@ def _operator(arguments: list[str]) -> int:
     from .operator.program import main as operate
 
     return operate(arguments)
-
-
-def _build(arguments: argparse.Namespace) -> int:
-    """Build the programs of a Kubernetes version, if they are not in the cache."""
-    print(build(version(arguments.kubernetes)).kubernetes)
-    if arguments.node:
-        print(build(version()).kubernetes, prepare().images, sep="\n")
-    if arguments.tools:
-        print(kubectl(), helm(), promtool(), sep="\n")
-    return 0
 
 
 def _up(arguments: argparse.Namespace) -> int:

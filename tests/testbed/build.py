@@ -58,7 +58,7 @@ class _Program:
 
 def build(kubernetes: Version) -> Programs:
     """The programs of this version, from the cache or built now."""
-    base = ("main.go", "command.go", "kubernetes.go", "certificates.go")
+    base = ("main.go", "command.go", "kubernetes.go", "kubectl.go", "certificates.go")
     name = f"kubernetes-{kubernetes.release}"
     if kubernetes.includes_kwok:
         both = _built(_Program(name, kubernetes.module, (*base, "kwok.go"), kubernetes.release, 7))

@@ -5,18 +5,23 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
-from .build import build_tool
-
-_MODULE = Path(__file__).parent / "client_programs"
+from .build import build, build_tool
+from .versions import version
 
 
 def kubectl() -> Path:
-    """The program kubectl."""
-    return build_tool("kubectl", _MODULE, minutes=4)
+    """The program kubectl of the default version: the one of the control plane, by this name."""
+    program = build(version()).kubernetes
+    link = program.with_name(f"{program.name}-bin") / "kubectl"
+    link.parent.mkdir(exist_ok=True)
+    with suppress(FileExistsError):
+        link.symlink_to(program)
+    return link
 
 
 def helm() -> Path:
     """The program helm."""
-    return build_tool("helm", _MODULE, "helm.sh/helm/v3/cmd/helm", minutes=4)
+    return build_tool("helm", Path(__file__).parent / "client_programs", "helm.sh/helm/v3/cmd/helm", minutes=4)

@@ -15,34 +15,23 @@ from pathlib import Path
 from typing import Any
 
 from ..progress import say
-from .artifacts import build
 from .configurations import CONFIGURATIONS
 from .druid import Druid, DruidError
-from .versions import DEFAULT, KNOWN, version
+from .versions import DEFAULT
 
 
 def add_commands(commands: Any) -> None:
     """Add the commands below the command druid."""
     druid = commands.add_parser("druid", help="Druid and Kafka", description="A Druid with its Kafka.")
     below = druid.add_subparsers(required=True)
-    for name, run in (("build", _build), ("up", _up), ("keep", _keep), ("down", _down), ("status", _status)):
+    for name, run in (("up", _up), ("keep", _keep), ("down", _down), ("status", _status)):
         command = below.add_parser(name, help=run.__doc__, description=run.__doc__)
         command.set_defaults(run=run)
-        if run is _build:
-            command.add_argument("--version", nargs="+", default=[], help="releases besides those that tests name")
-        if run is not _build:
-            command.add_argument("--dir", type=Path, required=True, help="where Druid has its files")
+        command.add_argument("--dir", type=Path, required=True, help="where Druid has its files")
         if run in (_up, _keep):
             command.add_argument("--version", default=DEFAULT, help=f"a release such as {DEFAULT}")
             command.add_argument("--configuration", choices=list(CONFIGURATIONS), default="open")
             command.add_argument("--while", type=int, dest="pid", metavar="PID", help="stop when this process ends")
-
-
-def _build(arguments: argparse.Namespace) -> int:
-    """Get the jars of the Druid versions that tests need and compile the launcher, if they are not in the cache."""
-    for name in dict.fromkeys([*KNOWN, *arguments.version]):
-        build(version(name))
-    return 0
 
 
 def _up(arguments: argparse.Namespace) -> int:
