@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .network import Network
-from .requirements import PLUGINS
+from .requirements import plugins
 
 NAME = "real"
 # In the node /run is a file system of its own.
@@ -35,7 +35,7 @@ disabled_plugins = {json.dumps(_UNUSED_PLUGINS)}
   # root of a virtual machine may not lower it
   restrict_oom_score_adj = true
   [plugins."io.containerd.grpc.v1.cri".cni]
-    bin_dir = "{PLUGINS}"
+    bin_dir = "{plugins()}"
     conf_dir = "{directory}/cni"
   [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
     runtime_type = "io.containerd.runc.v2"

@@ -33,6 +33,6 @@ def _option(size: str) -> str:
 
 
 def _run(machine: Machine, name: str, *arguments: str) -> None:
-    done = subprocess.run(machine.inside([program(name), *arguments]), capture_output=True, text=True, check=False)
+    done = subprocess.run(machine.inside([*program(name), *arguments]), capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise NodeError(f"{name} {' '.join(arguments)}: {done.stderr.strip()}")

@@ -37,7 +37,7 @@ while :; do sleep 3600 & wait; done
 def command(directory: Path) -> list[str]:
     """The command that is the machine as long as it runs."""
     own = ("--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child", "--propagation", "private")
-    return [program("unshare"), *own, "sh", "-euc", _FIRST_PROCESS, "machine", str(directory)]
+    return [*program("unshare"), *own, "sh", "-euc", _FIRST_PROCESS, "machine", str(directory)]
 
 
 def is_ready(directory: Path) -> bool:
@@ -61,7 +61,7 @@ class Machine:
 
     def inside(self, words: Sequence[str]) -> list[str]:
         """The command that executes this one there."""
-        return [program("nsenter"), "--target", str(self.process), "--net", "--mount", "--pid", "--", *words]
+        return [*program("nsenter"), "--target", str(self.process), "--net", "--mount", "--pid", "--", *words]
 
     def path(self, path: Path) -> Path:
         """A path of the machine, as it is seen from outside."""

@@ -78,8 +78,8 @@ class Network:
 
 
 def _ip(*arguments: str, inside: int | None = None, check: bool = True) -> bool:
-    enter = [program("nsenter"), "--net", "--target", str(inside)] if inside else []
-    done = subprocess.run([*enter, program("ip"), *arguments], capture_output=True, text=True, check=False)
+    enter = [*program("nsenter"), "--net", "--target", str(inside)] if inside else []
+    done = subprocess.run([*enter, *program("ip"), *arguments], capture_output=True, text=True, check=False)
     if check and done.returncode != 0:
         raise NodeError(f"ip {' '.join(arguments)}: {done.stderr.strip()}")
     return done.returncode == 0

@@ -18,7 +18,7 @@ from . import cgroups, configuration, leftovers, machine
 from .images import images
 from .machine import KUBELET, Machine
 from .network import Network
-from .requirements import program, require
+from .requirements import environment, program, require
 from .running import load, machine_of
 
 _FIRST_PROCESS = "node-first-process"
@@ -68,12 +68,13 @@ class Node:
             start(name, running.inside(words))
 
         here = self._directory
-        start_inside("containerd", program("containerd"), "--config", f"{here}/containerd.toml")
+        start_inside("containerd", *program("containerd"), "--config", f"{here}/containerd.toml")
         socket = running.path(configuration.SOCKET)
         self._processes.wait_for("containerd", socket.exists)
         load(running, self._prepared.images)
         start_inside("kubelet", *self._kubelet())
-        start_inside("kube-proxy", str(self._prepared.program), "kube-proxy", f"--config={here}/kube-proxy.json")
+        proxy = (*environment(), str(self._prepared.program), "kube-proxy")
+        start_inside("kube-proxy", *proxy, f"--config={here}/kube-proxy.json")
         start_inside("coredns", str(self._prepared.program), "coredns", "-conf", f"{here}/Corefile")
         start("volumes", self._volumes())
 

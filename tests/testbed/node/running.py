@@ -23,7 +23,7 @@ def machine_of(directory: Path) -> Machine:
 
 def load(machine: Machine, images: Path) -> None:
     """Have containerd import the images in a file."""
-    words = [program("ctr"), "--address", str(SOCKET), "--namespace", "k8s.io", "images", "import", str(images)]
+    words = [*program("ctr"), "--address", str(SOCKET), "--namespace", "k8s.io", "images", "import", str(images)]
     done = subprocess.run(machine.inside(words), capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise NodeError(f"containerd does not import {images}: {done.stderr}")

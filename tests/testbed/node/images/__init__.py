@@ -29,6 +29,8 @@ _PACKAGES = (
     *("procps", "libc-bin", "netbase", "tzdata", "curl", "ca-certificates", "ca-certificates-java"),
 )
 _HOME = "/opt/druid"
+# The same image by another tag, for a rollout that needs no second release of Druid.
+_REBUILT = "-rebuilt"
 
 
 def druid_image(release: str = DEFAULT) -> str:
@@ -89,4 +91,5 @@ def _all(base: Path, servers: Iterable[Path], brokers: Iterable[Path], directory
 def _server(release: str, jars: Iterable[Path], base: Path, directory: Path) -> Image:
     of_druid = directory / "druid.tar"
     druid.write_layer(jars, version(release).extensions, of_druid)
-    return Image(druid_image(release), (base, of_druid), ("/druid.sh",), _HOME, str(USER))
+    aliases = [druid_image(release + _REBUILT)]
+    return Image(druid_image(release), (base, of_druid), ("/druid.sh",), _HOME, str(USER), aliases=aliases)

@@ -28,6 +28,7 @@ class Image:
     directory: str = "/"
     user: str = ""
     environment: Sequence[str] = field(default=_ENVIRONMENT)
+    aliases: Sequence[str] = ()
 
 
 def write(images: Iterable[Image], target: Path) -> None:
@@ -45,7 +46,7 @@ def write(images: Iterable[Image], target: Path) -> None:
             name = f"{hashlib.sha256(configuration).hexdigest()}.json"
             _add(archive, name, configuration)
             files = [f"{digest}/layer.tar" for digest in digests]
-            manifest.append({"Config": name, "RepoTags": [image.name], "Layers": files})
+            manifest.append({"Config": name, "RepoTags": [image.name, *image.aliases], "Layers": files})
         _add(archive, "manifest.json", json.dumps(manifest).encode())
 
 
