@@ -107,8 +107,13 @@ help: ## List the targets
 	  'DRUIDOPS_CACHE' 'the directory of all installed files ($(CACHE))'
 
 .PHONY: demo
-demo: $(CORE_2_19)/.complete $(KUBERNETES_CORE_NEWEST) tree ## Create a sample cluster from one resource (on your own Kubernetes: KUBECONFIG, CONTEXT)
-	@DEMO_NODES='$(NODES)' DEMO_KUBECONFIG='$(call named,KUBECONFIG)' DEMO_CONTEXT='$(call named,CONTEXT)' tools/demo/run $(DEMO) $(TREE)/$(COLLECTION)
+demo: ## Create a sample cluster from one resource (on your own Kubernetes: KUBECONFIG, CONTEXT)
+	@PYTHONPATH=tests DEMO_NODES='$(NODES)' DEMO_KUBECONFIG='$(call named,KUBECONFIG)' DEMO_CONTEXT='$(call named,CONTEXT)' \
+	  $(PYTHON) -m tools.demo $(DEMO) $(TREE)/$(COLLECTION) $(MAKE) demo-ansible
+
+# Run by the demo while other things are built.
+.PHONY: demo-ansible
+demo-ansible: $(CORE_2_19)/.complete $(KUBERNETES_CORE_NEWEST) tree
 
 .PHONY: test
 test: setup ## Run all checks and then all tests, as CI does
@@ -157,7 +162,6 @@ node: node-programs $(CORE_2_19)/.complete link ## Start a control plane with a 
 	@$(TESTBED) up --dir $(NODE) --node --crd config/crd/*s.yaml
 	@printf '\nFor the tests: export DRUIDOPS_NODE=%s\n' '$(NODE)'
 
-# In CI they are installed; a person reads how.
 .PHONY: node-programs
 node-programs:
 	@PYTHONPATH=tests $(PYTHON) -m testbed.node.requirements
@@ -203,7 +207,7 @@ lint-docs: $(TOOLS)/.complete tree
 lint-other: $(TOOLS)/.complete
 	@$(GATE) 'yamllint' $(TOOLS)/bin/yamllint --strict $$(git ls-files --cached --others --exclude-standard '*.yml' '*.yaml')
 	@$(GATE) 'licences (reuse)' $(TOOLS)/bin/reuse lint --quiet || { $(TOOLS)/bin/reuse lint; exit 1; }
-	@$(GATE) 'shellcheck' $(TOOLS)/bin/shellcheck .ci/run tools/ci/clean tools/ci/gate tools/ci/go_format tools/ci/install_check tools/ci/test tools/demo/run tests/testbed/node/images/*.sh
+	@$(GATE) 'shellcheck' $(TOOLS)/bin/shellcheck .ci/run tools/ci/clean tools/ci/gate tools/ci/go_format tools/ci/install_check tools/ci/test tests/testbed/node/images/*.sh
 	@$(GATE) 'gofmt' tools/ci/go_format tests/testbed
 	@$(GATE) 'copies in the Helm chart' $(TOOLS)/bin/python tools/chart/generate.py --check
 
