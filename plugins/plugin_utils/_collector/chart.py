@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.parse import InvalidYaml, load_yaml
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import ChartAddress
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import ChartAddress, Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Chart
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.validate import is_safe_path
 
@@ -18,6 +18,11 @@ _OCI = "oci://"
 
 class UnreadableChart(ValueError):
     """The default chart cannot be used."""
+
+
+def chart_of(collector: Collector, default: str) -> Chart:
+    """Return the chart of a Collector; `default` is the directory of the default one, which may be UnreadableChart."""
+    return remote_chart(collector.chart) if collector.chart else local_chart(default)
 
 
 def local_chart(path: str) -> Chart:

@@ -90,13 +90,13 @@ def _foreign(collector: Collector, observed: Observed, release: Release, chart: 
         yield Finding(
             reasons.DUPLICATE_COLLECTOR, f"{what} belongs to {owner}. Choose another spec.collector.name, or delete it."
         )
-    elif not is_ours(collector, release) and not collector.takes_over:
+    elif not is_ours(collector, release, chart) and not collector.takes_over:
         yield Finding(
             reasons.RELEASE_NOT_OWNED,
             f"{what} was not created by this resource. Set spec.takeOver to take it over, or choose another "
             "spec.collector.name.",
         )
-    elif not is_ours(collector, release) and release.latest.chart != chart.name:
+    elif not is_ours(collector, release, chart) and release.latest.chart != chart.name:
         yield Finding(
             reasons.RELEASE_NOT_OWNED,
             f"{what} is of the chart {release.latest.chart}, not of {chart.name}. It is not taken over. Choose another "
@@ -104,21 +104,24 @@ def _foreign(collector: Collector, observed: Observed, release: Release, chart: 
         )
 
 
-def is_ours(collector: Collector, release: Release) -> bool:
+def is_ours(collector: Collector, release: Release, chart: Chart | None) -> bool:
     """Return whether the release belongs to this resource: by its mark.
 
-    Until the release has a mark, our record counts that its installation has begun. The name alone never does: another
-    client may have installed a release of that name since.
+    A release without a mark is one whose installation was interrupted, if the status has recorded that. As the status
+    may be written by others, the release must also have the specified name and chart, and be younger than the resource.
+    Without a chart, only the mark counts.
     """
     if release.owner is not None:
         return release.owner == (collector.namespace, collector.name)
     is_recorded = collector.recorded_release == (collector.tenant, collector.release)
-    return is_recorded and collector.installed_chart == release.latest.chart_title
+    if chart is None or not is_recorded or release.latest.chart != chart.name:
+        return False
+    return collector.installed_chart == release.latest.chart_title and release.created >= collector.created
 
 
-def is_installing(collector: Collector, release: Release | None) -> bool:
+def is_installing(collector: Collector, release: Release | None, chart: Chart) -> bool:
     """Return whether the release is ours by our record only, because its installation was interrupted."""
-    return release is not None and release.owner is None and is_ours(collector, release)
+    return release is not None and release.owner is None and is_ours(collector, release, chart)
 
 
 def _older(collector: Collector, siblings: Sequence[Manifest]) -> Manifest | None:

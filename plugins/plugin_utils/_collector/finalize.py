@@ -12,6 +12,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names, permitted, validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.act import act
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.chart import UnreadableChart, chart_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import is_ours, tenant_problem
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import (
     is_deleted_namespace,
@@ -22,6 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Chart
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, NOT_FOUND, ApiError
@@ -37,8 +39,8 @@ _DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_probl
 def finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
     """Uninstall the release that belongs to this resource, and remove the finalizer. The spec may be invalid."""
     require_live_api(api)
-    collector = Collector.from_resource(_with_recorded(resource))
-    release, warning = _release(api, collector, options)
+    specified, collector = Collector.from_resource(resource), Collector.from_resource(_with_recorded(resource))
+    release, warning = _release(api, collector, _chart(specified, collector, options), options)
     uninstall: tuple[Step, ...] = () if release is None else (Uninstall(release, collector.release),)
     plan = Plan((*uninstall, *_last_step(collector)), (_DELETING,), (warning,) if warning else ())
     planned = Reconciled(resource, collector, plan, release)
@@ -56,7 +58,19 @@ def _last_step(collector: Collector) -> tuple[Step, ...]:
     return (Finalizer(is_set=False),) if names.FINALIZER in collector.finalizers else ()
 
 
-def _release(api: KubernetesApi, collector: Collector, options: Options) -> tuple[Release | None, str]:
+def _chart(specified: Collector, collector: Collector, options: Options) -> Chart | None:
+    """Return the chart of the specified release; None if the status, which others can write, names another release."""
+    if (specified.tenant, specified.release) != (collector.tenant, collector.release):
+        return None
+    try:
+        return chart_of(specified, options.chart)
+    except UnreadableChart:
+        return None
+
+
+def _release(
+    api: KubernetesApi, collector: Collector, chart: Chart | None, options: Options
+) -> tuple[Release | None, str]:
     """Return the release to uninstall, and a warning about one that stays.
 
     A resource whose status has no release has not installed any: the status is written first.
@@ -79,7 +93,9 @@ def _release(api: KubernetesApi, collector: Collector, options: Options) -> tupl
         return None, _deleted_with_namespace(collector)
     if unreadable:
         return None, f"{kept}, because it cannot be read: {unreadable}."
-    return _removable(api, collector, release, options) if release and is_ours(collector, release) else (None, "")
+    if release is not None and not is_ours(collector, release, chart):
+        return None, f"{kept}, because it has no label of this resource. If it is not needed, use: helm uninstall."
+    return _removable(api, collector, release, options) if release else (None, "")
 
 
 def _removable(

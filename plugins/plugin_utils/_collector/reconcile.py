@@ -15,8 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.account 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.chart import (
     UnreadableChart,
-    local_chart,
-    remote_chart,
+    chart_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.drift import compare_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.finalize import finalize
@@ -78,7 +77,7 @@ def _reconcile(now: datetime, api: KubernetesApi, resource: Manifest, options: O
     if problems:
         return planned.blocked(*problems)
     try:
-        chart = remote_chart(collector.chart) if collector.chart else local_chart(options.chart)
+        chart = chart_of(collector, options.chart)
     except UnreadableChart as error:
         return planned.blocked(Finding(reasons.HELM_FAILED, str(error)))
     with options.phases("observe"):
@@ -119,7 +118,7 @@ def _planned(
         release=observed.release,
         secret=observed.source,
         failed_attempt=collector.failed_attempt,
-        is_installing=decide.is_installing(collector, observed.release),
+        is_installing=decide.is_installing(collector, observed.release, chart),
     )
     problems = tuple(decide.ownership_problems(collector, observed, chart))
     if problems:

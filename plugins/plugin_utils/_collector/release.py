@@ -77,6 +77,11 @@ class Release:
                 return labels.get(names.OWNER_NAMESPACE_LABEL, ""), name
         return None
 
+    @property
+    def created(self) -> str:
+        """When the earliest revision that exists was created, by the clock of the API server; empty if unknown."""
+        return min(str(secret["metadata"].get("creationTimestamp") or "") for secret in self.secrets)
+
 
 def release_of(secrets: Iterable[Manifest]) -> Release | None:
     """Return the release in these Secrets, None if there is none; UnreadableRelease if one cannot be read."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.names import FINALIZER
 from ansible_collections.druidops.druid.tests.system.collector.conftest import CHART, Collectors, resource
 from ansible_collections.druidops.druid.tests.system.collector.pending import pending
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
-from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import MERGE, NamespaceClient
 
 # The API server rejects it, which no schema of the chart does.
 UNUSABLE = {"nodeSelector": {"not a label": "x"}}
@@ -86,6 +87,19 @@ def test_release_that_another_client_has_installed_since(collectors: Collectors,
     assert "was not created by this resource" in collectors.run(status=2).output
     collectors.run(state="absent", wait=True)
     assert "deployed" in collectors.helm("status", "telemetry")
+
+
+def test_status_that_another_client_has_written(
+    collectors: Collectors, live: NamespaceClient, tmp_path: Path
+) -> None:
+    collectors.helm("install", "others", str(copied(tmp_path, name="something-else")))
+    live.create(resource())
+    live.merge("Collector", "telemetry", {"metadata": {"finalizers": [FINALIZER]}})
+    others = {"name": "others", "namespace": live.namespace, "chart": "something-else-0.1.0", "installing": True}
+    path = f"{live.path('Collector', 'telemetry')}/status"
+    live.plane.request("PATCH", path, {"status": {"release": others}}, user="person", content_type=MERGE)
+    assert "is kept, because it has no label of this resource" in collectors.run(state="absent", wait=True).output
+    assert "deployed" in collectors.helm("status", "others")
 
 
 def test_release_of_another_chart_is_never_taken_over(

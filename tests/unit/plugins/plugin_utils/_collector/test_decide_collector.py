@@ -62,7 +62,8 @@ def secret(
         **other,
     }
     data = base64.b64encode(base64.b64encode(gzip.compress(json.dumps(release).encode()))).decode()
-    metadata = {"name": f"sh.helm.release.v1.telemetry.v{number}", "namespace": "ns"}
+    created = f"2026-01-03T00:00:{number:02}Z"
+    metadata = {"name": f"sh.helm.release.v1.telemetry.v{number}", "namespace": "ns", "creationTimestamp": created}
     marks = {"owner": "helm", "name": "telemetry", "version": str(number), "status": state, **(labels or {})}
     metadata = {**metadata, "labels": marks}
     return {"type": names.HELM_SECRET_TYPE, "metadata": metadata, "data": {"release": data}}
@@ -166,6 +167,27 @@ def test_owner(labels: dict[str, str], status: dict[str, Any], take_over: bool, 
     observed = Observed(release=release(secret(labels=labels)))
     found = decide.ownership_problems(collector(status=status, takeOver=take_over), observed, CHART)
     assert found_reasons(*found) == expected
+
+
+@pytest.mark.parametrize(
+    ("spec", "status", "metadata", "chart"),
+    [
+        ({}, BEGUN, {}, None),
+        ({}, BEGUN, {}, Chart("other", "0.1.0", "/charts/other")),
+        # a release that was there before the resource
+        ({}, BEGUN, {"creationTimestamp": "2026-01-03T00:00:02Z"}, CHART),
+        ({"collector": {"name": "other"}}, BEGUN, {}, CHART),
+        ({"tenant": "other"}, BEGUN, {}, CHART),
+        ({}, {"release": {**BEGUN["release"], "installing": "yes"}}, {}, CHART),
+    ],
+)
+def test_status_does_not_make_a_release_ours(
+    spec: dict[str, Any], status: dict[str, Any], metadata: dict[str, Any], chart: Chart | None
+) -> None:
+    unmarked, marked = release(secret()), release(secret(labels=OURS))
+    assert decide.is_ours(collector(status=BEGUN), unmarked, CHART)
+    assert not decide.is_ours(collector(status=status, metadata=metadata, **spec), unmarked, chart)
+    assert decide.is_ours(collector(status=status, metadata=metadata, **spec), marked, chart)
 
 
 def test_existing_owner_and_other_chart_are_never_taken_over() -> None:
