@@ -26,7 +26,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs i
     TaskState,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.interrupted_submission import replaced_task
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, with_task
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
+    LastApplied,
+    read_last_applied,
+    with_task,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
     Plan,
     Reset,
@@ -36,7 +40,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
     Terminate,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion, was_suspended
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import described_supervisors
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import (
+    confirmed,
+    described_supervisors,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pause_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
@@ -141,6 +148,9 @@ def _finalizer(ingestion: Ingestion) -> tuple[Step, ...]:
 
 def _warnings(inputs: Inputs) -> Iterator[str]:
     yield from validate.warnings(inputs.ingestion)
+    former = read_last_applied(None, inputs.ingestion)
+    if confirmed(former, inputs.ingestion) != former:
+        yield f"The status names supervisor {former.id}, which the resource does not specify: it is not terminated."
     if isinstance(inputs.druid_state, SupervisorState):
         yield from inputs.druid_state.change.warnings
     for change in inputs.datasource:

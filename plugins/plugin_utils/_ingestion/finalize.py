@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
     disallowed_secret,
     secrets_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, lost_record
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connection import druid_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_deletion import (
@@ -29,6 +29,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_d
     decide_deletion,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
+    has_own_record,
     of_status,
     read_last_applied,
 )
@@ -36,6 +37,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe 
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan, Terminate
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import confirmed
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import (
     KubernetesApi,
     is_namespace_terminating,
@@ -119,9 +121,13 @@ def _with_observed(api: KubernetesApi, planned: Reconciled, deletion: Deletion) 
 def _with_record(planned: Reconciled, deletion: Deletion) -> Deletion:
     found, ingestion = planned.observed, planned.ingestion
     record = read_last_applied(found.record, ingestion)
-    if deletion.has_resource and record.is_empty:
-        record = of_status(ingestion)
-    return replace(deletion, record=record, siblings=found.siblings)
+    is_reported = deletion.has_resource and (record.is_empty or not has_own_record(found.record, ingestion))
+    if not is_reported:
+        return replace(deletion, record=record, siblings=found.siblings)
+    shown = of_status(ingestion) if record.is_empty else record
+    record = confirmed(shown, ingestion)
+    unconfirmed = "" if record.id else shown.id
+    return replace(deletion, record=record, siblings=found.siblings, is_reported=True, unconfirmed=unconfirmed)
 
 
 def _with_druid(inputs: _Inputs, options: Options, connections: ExitStack) -> _Inputs:
@@ -130,13 +136,13 @@ def _with_druid(inputs: _Inputs, options: Options, connections: ExitStack) -> _I
     try:
         details = druid_connection(inputs.planned.ingestion, found, options)
         client = connections.enter_context(connect(details, options.timeouts, options.meter))
-        is_running = _is_task_running(client, deletion)
+        deletion = _with_task(client, deletion)
     except ConnectionUnavailable as error:
         is_lasting = _is_lasting(error.finding, found)
         return replace(inputs, deletion=replace(deletion, problem=error.finding, is_lasting=is_lasting))
     except DruidError as error:
         return replace(inputs, deletion=replace(deletion, problem=error_findings.error_finding(error)))
-    return replace(inputs, deletion=replace(deletion, is_task_running=is_running), client=client)
+    return replace(inputs, deletion=deletion, client=client)
 
 
 def _without_druid(
@@ -149,9 +155,15 @@ def _without_druid(
     return _carried_out(api, None, replace(planned, plan=plan, failed_step=None), options)
 
 
-def _is_task_running(client: DruidClient, deletion: Deletion) -> bool:
+def _with_task(client: DruidClient, deletion: Deletion) -> Deletion:
+    """Return the deletion with the state of the task. One that only the status names must be of this resource."""
     task = deletion.record.task if deletion.record else None
-    return task is not None and (status_of(client, task.id) or {}).get("statusCode") == batch.RUNNING
+    status = (status_of(client, task.id) if task else None) or {}
+    if task is None or status.get("statusCode") != batch.RUNNING:
+        return replace(deletion, is_task_running=False)
+    if deletion.is_reported and not lost_record.is_of_resource(deletion.ingestion, task.id, status):
+        return replace(deletion, is_task_running=False, unconfirmed=task.id)
+    return replace(deletion, is_task_running=True)
 
 
 def _is_lasting(problem: Finding, found: Observed) -> bool:

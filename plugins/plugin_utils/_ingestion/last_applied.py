@@ -207,6 +207,11 @@ def is_own(config_map: Manifest, ingestion: Ingestion) -> bool:
     return is_same and is_ours(config_map, ingestion)
 
 
+def has_own_record(config_map: Manifest | None, ingestion: Ingestion) -> bool:
+    """True when the ConfigMap has the record: otherwise only the status shows one."""
+    return config_map is not None and is_own(config_map, ingestion)
+
+
 def resource_of(config_map: Manifest) -> str | None:
     """Return the name of the resource that owns the record, None without a resource."""
     owners = (owner for owner in _owners(config_map) if owner.get("kind") == names.KIND)

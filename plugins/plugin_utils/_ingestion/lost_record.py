@@ -11,7 +11,12 @@ annotation requests it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task import Job
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import SUCCESS, is_unrecorded, job
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
@@ -40,6 +45,17 @@ def recovered(record: LastApplied, ingestion: Ingestion) -> LastApplied:
     # attempt 0: a retry is the first attempt of its revision
     task = SubmittedTask(last.id, 0, "unrecorded", _state(ingestion), ingestion.retry)
     return LastApplied({}, last.id, task, (), last.druid, last.revision)
+
+
+def is_of_resource(ingestion: Ingestion, task: str, status: Mapping[str, Any]) -> bool:
+    """True when a task that only the status names is of this resource: Druid's status has its datasource, or it is an
+    attempt of exactly this spec.
+    """
+    try:
+        known, datasource = _known_task(ingestion, of_status(ingestion)), datasource_of(ingestion.document)
+        return (known is not None and known.id == task) or datasource in {status.get("dataSource")} - {None}
+    except (InvalidInput, ValueError):
+        return False
 
 
 def _known_task(ingestion: Ingestion, last: LastApplied) -> SubmittedTask | None:

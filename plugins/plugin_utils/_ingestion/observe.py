@@ -51,6 +51,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.interrup
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     IN_RECORD,
     LastApplied,
+    has_own_record,
     read_last_applied,
     read_normalized,
 )
@@ -126,6 +127,8 @@ def observe_druid(client: DruidClient, specified: Ingestion, found: Observed) ->
     owners = older_owners(specified, found.siblings)
     ingestion = without_fields(specified, owners) if owners else specified
     recorded, known = read_last_applied(found.record, ingestion), read_normalized(found.record, ingestion)
+    if not has_own_record(found.record, ingestion):
+        recorded = supervisor.confirmed(recorded, ingestion)
     record = recovered(recorded, ingestion)
     if may_be_interrupted(ingestion, record) and record.task is not None:
         is_in_druid = status_of(client, record.task.id) is not None

@@ -91,6 +91,15 @@ def specify_ids(siblings: Iterable[Ingestion]) -> bool:
     return any(map(_specifies_id, siblings))
 
 
+def confirmed(record: LastApplied, ingestion: Ingestion) -> LastApplied:
+    """Return a record that only the status shows; an empty one if the resource specifies another supervisor.
+
+    Others can write a status, and a supervisor that a record names is terminated.
+    """
+    is_specified = record.task is not None or record.id in ("", _supervisor(ingestion, has_own_ids=True))
+    return record if is_specified else LastApplied()
+
+
 def _specifies_id(ingestion: Ingestion) -> bool:
     try:
         return specifies_id(ingestion)

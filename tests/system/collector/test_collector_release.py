@@ -89,9 +89,7 @@ def test_release_that_another_client_has_installed_since(collectors: Collectors,
     assert "deployed" in collectors.helm("status", "telemetry")
 
 
-def test_status_that_another_client_has_written(
-    collectors: Collectors, live: NamespaceClient, tmp_path: Path
-) -> None:
+def test_status_that_another_client_has_written(collectors: Collectors, live: NamespaceClient, tmp_path: Path) -> None:
     collectors.helm("install", "others", str(copied(tmp_path, name="something-else")))
     live.create(resource())
     live.merge("Collector", "telemetry", {"metadata": {"finalizers": [FINALIZER]}})

@@ -258,6 +258,31 @@ def as_the_go_operator(ingestion: Ingesting, task: str, document: Any) -> None:
     ingestion.live.plane.request("PATCH", path, {"status": status}, content_type="application/merge-patch+json")
 
 
+def test_a_status_terminates_nothing_that_the_resource_does_not_specify(ingestion: Ingesting) -> None:
+    """Neither in a reconcile nor in the deletion: not only the operator may have written it."""
+    ingestion.kafka.make_topic(ingestion.name)
+    others, spec = f"{ingestion.name}-of-others", {"type": "kafka", "suspended": True, **kafka_spec(ingestion)}
+    data_schema = {**spec["spec"]["dataSchema"], "dataSource": others}
+    ingestion.druid.request(
+        "POST", "/druid/indexer/v1/supervisor", {**spec, "spec": {**spec["spec"], "dataSchema": data_schema}}
+    )
+    try:
+        ingestion.live.create(ingestion.resource("kafka", spec))
+        as_the_go_operator(ingestion, others, {})
+        assert f"The status names supervisor {others}" in " ".join(ingestion.one_pass().warnings)
+        ingestion.settled()
+        ingestion.live.delete("ConfigMap", f"{ingestion.name}-ingestion")
+        path = f"{ingestion.live.path(KIND, ingestion.name)}/status"
+        forged = {"status": {"taskId": others, "appliedHash": "a"}}
+        ingestion.live.plane.request("PATCH", path, forged, content_type="application/merge-patch+json")
+        [warning] = ingestion.one_pass(absent=True).warnings
+        assert f"Only the status names {others}, which the resource does not specify" in warning
+        assert others in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+    finally:
+        for each in (others, ingestion.name):
+            ingestion.druid.request("POST", f"/druid/indexer/v1/supervisor/{each}/terminate")
+
+
 def test_a_task_of_the_go_operator_is_not_submitted_again(ingestion: Ingesting) -> None:
     document = batch_spec(ingestion)
     task = ingestion.druid.request("POST", "/druid/indexer/v1/task", document)["task"]

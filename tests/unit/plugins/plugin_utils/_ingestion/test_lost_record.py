@@ -11,7 +11,11 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import job
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, SubmittedTask
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_record import finding, recovered
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_record import (
+    finding,
+    is_of_resource,
+    recovered,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
@@ -102,3 +106,17 @@ def test_specification_of_the_status_is_taken_over_when_it_is_restored() -> None
     other = with_status(appliedHash="another")
     stopped = recovered(LastApplied(), other)
     assert recovered(stopped, with_status()).task == SubmittedTask(FIRST, phase="submitted")
+
+
+@pytest.mark.parametrize(
+    ("reported", "task", "datasource", "expected"),
+    [
+        (with_status(), FIRST, None, True),
+        (with_status(taskId="another"), "another", "pages", True),
+        (with_status(taskId="another"), "another", "of others", False),
+        (with_status(taskId="another"), "another", None, False),
+        (with_status(appliedHash="another"), FIRST, "of others", False),
+    ],
+)
+def test_task_that_only_the_status_names(reported: Ingestion, task: str, datasource: Any, expected: bool) -> None:
+    assert is_of_resource(reported, task, {"dataSource": datasource, "statusCode": "RUNNING"}) == expected

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, SubmittedTask
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import (
+    confirmed,
     described_supervisors,
     desired_supervisor,
     identity,
@@ -234,3 +235,18 @@ def test_explicit_id_of_a_sibling() -> None:
 )
 def test_specify_ids(sibling: Any, expected: bool) -> None:
     assert specify_ids([ingestion(), sibling]) is expected
+
+
+@pytest.mark.parametrize(
+    ("record", "is_confirmed"),
+    [
+        (LastApplied({}, "pages"), True),
+        (LastApplied(), True),
+        (LastApplied({}, "of-others"), False),
+        # Druid is asked about a task
+        (LastApplied({}, "t", SubmittedTask("t")), True),
+    ],
+)
+def test_record_that_only_the_status_shows(record: LastApplied, is_confirmed: bool) -> None:
+    assert confirmed(record, ingestion()) == (record if is_confirmed else LastApplied())
+    assert confirmed(LastApplied({}, "pages"), ingestion("sql")) == LastApplied()
