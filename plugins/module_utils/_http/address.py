@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
@@ -91,6 +91,14 @@ def origin(url: str) -> str:
     host = f"[{host}]" if ":" in host else host
     port = parts.port
     return f"{scheme}://{host}" + (f":{port}" if port not in (None, PORTS.get(scheme)) else "")
+
+
+def is_listed(url: str, hosts: Collection[str]) -> bool:
+    """Return whether the list has the host of a server's URL, as ``host`` or ``host:port``, or ``*``."""
+    parts = urlsplit(origin(url))
+    host = parts.netloc.removesuffix(f":{parts.port}")
+    port = parts.port or PORTS[parts.scheme]
+    return not {"*", host, f"{host}:{port}"}.isdisjoint(each.strip().lower() for each in hosts)
 
 
 def is_below(url: str, base: str) -> bool:

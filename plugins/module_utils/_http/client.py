@@ -60,7 +60,7 @@ class DruidClient:
         self._on_retry = on_retry or _say_nothing
         self.retries_enabled = connection.retry_timeout > 0
         self._transport = Transport(connection)
-        self._redirects = Redirects(self._transport, connection.urls)
+        self._redirects = Redirects(self._transport, connection)
         self._parser = ResponseParser(connection, self._redirects)
         self._routers = Routers(self._redirects, self._parser)
         self._servers = list(connection.urls)

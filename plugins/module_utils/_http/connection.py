@@ -36,9 +36,14 @@ class Connection:
     write_timeout: float | None = None
     # How long idempotent requests are retried.
     retry_timeout: float = 30
+    # Thousands of supervisors with their specs. Python needs up to 33 times as much for the values of a document.
     max_response_bytes: int = 64 * MIB
-    # The author of the address must not reach servers of the host where the task runs.
+    # The author of the address must not reach the host where the task runs, nor the other addresses of ``own_host``.
     refuse_own_host: bool = False
+    # The URL of the Kubernetes API server, which is one of these.
+    api_server: str = ""
+    # Lists of hosts (``host`` or ``host:port``; ``*``: any) that may receive credentials: each has to contain a host.
+    credential_hosts: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
         if not self.urls:

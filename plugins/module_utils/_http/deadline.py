@@ -2,12 +2,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A deadline for one HTTP exchange, and whether any byte of the request has been sent."""
+"""The limits of one HTTP exchange, in time and in bytes, and whether any byte of the request has been sent."""
 
 from __future__ import annotations
 
+import http.client
+import io
 import socket
 import threading
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
@@ -24,6 +27,56 @@ except ImportError:
 
 
 Check = Callable[[socket.socket], None]
+CHUNK = 64 * 1024
+
+
+class TooLarge(OSError):
+    """The response has more bytes than are read, as they are sent, or decompressed."""
+
+
+class LimitedStream(io.RawIOBase):
+    """The bytes that a server sends, up to a limit; then TooLarge.
+
+    This also limits what the HTTP libraries read without a limit: interim responses, the sizes of chunks, trailers.
+    """
+
+    def __init__(self, stream: io.RawIOBase, limit: int) -> None:
+        self._stream, self._left = stream, limit
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        """Read once."""
+        count: int | None = self._stream.readinto(buffer)
+        self._left -= count or 0
+        if self._left < 0:
+            raise TooLarge
+        return count
+
+    def close(self) -> None:
+        """Close both."""
+        self._stream.close()
+        super().close()
+
+
+def read_body(response: requests.Response, limit: int) -> bytes:
+    """Return the decompressed body, or its first ``limit + 1`` bytes. Only gzip is requested, and accepted.
+
+    zlib.error for any other compression.
+    """
+    encoding = response.headers.get("Content-Encoding", "").strip().lower()
+    if encoding not in ("", "identity", "gzip", "x-gzip"):
+        raise zlib.error(encoding)
+    unpack = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress if "gzip" in encoding else None
+    body = bytearray()
+    for chunk in response.raw.stream(CHUNK, decode_content=False):
+        # at most that many bytes: a chunk can contain a thousand times as many
+        body += chunk if unpack is None else unpack(chunk, limit + 1 - len(body))
+        if len(body) > limit:
+            break
+    return bytes(body[: limit + 1])
 
 
 class Deadline:
@@ -32,25 +85,37 @@ class Deadline:
     def __init__(self) -> None:
         self.sent = False
         self.is_expired = False
-        self._seconds = 0.0
+        self._connect_seconds = self._seconds = 0.0
         self._socket: socket.socket | None = None
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
 
-    def on_send(self, sock: socket.socket) -> None:
-        """Record that bytes of the request are about to be sent. The first call starts the timer."""
+    def on_connect(self, sock: socket.socket) -> None:
+        """Limit the time of what precedes the request: the handshake of TLS, the response of a proxy to CONNECT."""
         with self._lock:
-            # The socket, not the connection: the connection drops it when the response ends with the connection.
-            self._socket = sock
-            if not self.sent:
-                self.sent = True
-                self._timer = threading.Timer(self._seconds, self._expire)
-                self._timer.daemon = True
-                self._timer.start()
+            self._start(sock, self._connect_seconds)
 
-    def within(self, seconds: float) -> Deadline:
-        """Set the time limit of the next exchange, and return this object."""
-        self._seconds = seconds
+    def on_send(self, sock: socket.socket) -> None:
+        """Record that bytes of the request are about to be sent. The first call starts its timer."""
+        with self._lock:
+            if self.sent:
+                self._socket = sock
+            else:
+                self.sent = True
+                self._start(sock, self._seconds)
+
+    def _start(self, sock: socket.socket, seconds: float) -> None:
+        # The socket, not the connection: the connection drops it when the response ends with the connection.
+        self._socket = sock
+        if self._timer:
+            self._timer.cancel()
+        self._timer = threading.Timer(seconds, self._expire)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def within(self, connect_seconds: float, seconds: float) -> Deadline:
+        """Set the time limits of the next exchange, before and after it is sent, and return this object."""
+        self._connect_seconds, self._seconds = connect_seconds, seconds
         return self
 
     def __enter__(self) -> None:
@@ -74,10 +139,11 @@ class Deadline:
                 socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
 
-def session(deadline: Deadline, check: Check) -> requests.Session:
+def session(deadline: Deadline, check: Check, max_bytes: int) -> requests.Session:
     """Return a session whose connections notify the deadline when they send, and that ignores redirects.
 
-    ``check`` is called with each new connection before anything is sent, except for one to a proxy.
+    ``check`` is called with each new connection before anything is sent, except for one to a proxy. ``max_bytes``: of
+    each response, with its headers.
     """
 
     class Session(requests.Session):
@@ -86,22 +152,29 @@ def session(deadline: Deadline, check: Check) -> requests.Session:
             return None
 
     session = Session()
-    adapter = _adapter(deadline, check)
+    adapter = _adapter(deadline, check, max_bytes)
     session.mount("http://", adapter)
     session.mount("https://", adapter)
     return session
 
 
-def _pools(deadline: Deadline, check: Check) -> dict[str, type[HTTPConnectionPool]]:
+def _pools(deadline: Deadline, check: Check, max_bytes: int) -> dict[str, type[HTTPConnectionPool]]:
     """Return the pools of connections that notify the deadline when they send, by scheme."""
+
+    class Limited(http.client.HTTPResponse):
+        def __init__(self, sock: socket.socket, *arguments: Any, **keywords: Any) -> None:
+            super().__init__(sock, *arguments, **keywords)
+            self.fp = io.BufferedReader(LimitedStream(self.fp.detach(), max_bytes))
 
     class Http(HTTPConnection):
         is_connecting = False
+        response_class = Limited
 
         def _new_conn(self) -> socket.socket:
             sock: socket.socket = super()._new_conn()
             if self.proxy is None:
                 check(sock)
+            deadline.on_connect(sock)
             return sock
 
         def connect(self) -> None:
@@ -131,9 +204,9 @@ def _pools(deadline: Deadline, check: Check) -> dict[str, type[HTTPConnectionPoo
     return {"http": HttpPool, "https": HttpsPool}
 
 
-def _adapter(deadline: Deadline, check: Check) -> HTTPAdapter:
+def _adapter(deadline: Deadline, check: Check, max_bytes: int) -> HTTPAdapter:
     """Return an adapter for requests with these pools."""
-    pools = _pools(deadline, check)
+    pools = _pools(deadline, check, max_bytes)
 
     class Adapter(HTTPAdapter):
         def init_poolmanager(self, *arguments: Any, **keywords: Any) -> None:

@@ -172,6 +172,13 @@ def hint_of_missing_sql(path: str, status: int) -> str:
     return _MISSING_SQL.get(status, "") if path == _SQL_TASK else ""
 
 
+def hint_of_unlisted(target: str) -> str:
+    """Return a hint for the target of a redirect that must not receive the credentials."""
+    return (
+        f"{target} may not receive the credentials, so nothing was sent to it. Allow its host as that of url is allowed"
+    )
+
+
 def hint_of_redirect(target: str) -> str:
     """Return a hint on how to allow the target of a redirect."""
     return (

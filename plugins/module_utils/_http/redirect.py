@@ -2,14 +2,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Redirects: credentials and bodies are sent on to leaders, and to no other server."""
+"""Redirects: a request is sent on to the leader that a server reports, with the same path, and to no other server."""
 
 from __future__ import annotations
 
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from ansible_collections.druidops.druid.plugins.module_utils._http import address, error_message
 from ansible_collections.druidops.druid.plugins.module_utils._http.address import path
+from ansible_collections.druidops.druid.plugins.module_utils._http.connection import Connection
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import Redirected
 from ansible_collections.druidops.druid.plugins.module_utils._http.request import SERVICES, HttpRequest
 from ansible_collections.druidops.druid.plugins.module_utils._http.transport import Response, Transport
@@ -22,9 +23,10 @@ MAX_HOPS = 3
 class Redirects:
     """Follows redirects to the configured servers, and to the leaders that these report."""
 
-    def __init__(self, transport: Transport, named: tuple[str, ...]) -> None:
+    def __init__(self, transport: Transport, connection: Connection) -> None:
         self._transport = transport
-        self._trusted = set(named)
+        self._credential_hosts = connection.credential_hosts
+        self._trusted = set(connection.urls)
         self._leaders: dict[str, str] = {}
 
     def leader_of(self, service: str) -> str | None:
@@ -46,38 +48,43 @@ class Redirects:
         raise _redirected(response, message, "The servers disagree about the leader. Retry, or check their logs")
 
     def _next_url(self, request: HttpRequest, response: Response) -> str:
+        """Return the URL on the other server. Its path and query are our own, never those of the redirect."""
         try:
             url = urljoin(response.url, response.headers["Location"])
             target = address.origin(url)
         except (KeyError, ValueError):
             raise _redirected(response, "invalid redirect", "Check the option url and the proxy") from None
-        message = f"a redirect to {address.redacted(url).partition('?')[0]}"
-        if response.status not in METHOD_PRESERVING:
-            raise _redirected(response, message, error_message.hint_of_redirect(target))
+        message, hint = f"a redirect to {target}", error_message.hint_of_redirect(target)
+        parts, tail = urlsplit(url), request.path + request.query
+        location = f"{target}{parts.path}?{parts.query}".rstrip("?")
+        is_trusted = location in {base + tail for base in self._trusted}
+        if response.status not in METHOD_PRESERVING or not (is_trusted or location == target + tail):
+            raise _redirected(response, message, hint)
         if response.url.startswith("https:") and not url.startswith("https:"):
             hint = "Redirects from https to http are not followed. Set url to the correct server"
             raise _redirected(response, message, hint)
-        if not any(address.is_below(url, base) for base in self._trusted):
-            self._trust(request, response, url, message)
-        return url
+        if not all(address.is_listed(target, hosts) for hosts in self._credential_hosts):
+            raise _redirected(response, message, error_message.hint_of_unlisted(target))
+        if not is_trusted and not self._is_leader(request, response, target):
+            raise _redirected(response, message, hint)
+        return location
 
-    def _trust(self, request: HttpRequest, response: Response, url: str, message: str) -> None:
-        """Trust the target if the redirecting server reports it as leader. Raise Redirected otherwise.
+    def _is_leader(self, request: HttpRequest, response: Response, target: str) -> bool:
+        """Return whether the redirecting server reports the target as leader, and trust it in that case.
 
         Druid never redirects ``/leader`` (OverlordRedirectInfo and CoordinatorRedirectInfo). A login page or a load
         balancer in front of Druid redirects that path as well, so its targets are not trusted.
         """
         base = next(trusted for trusted in self._trusted if address.is_below(response.url, trusted))
-        target = address.origin(url)
         service = request.service or "coordinator"
         for each in (service, *(SERVICES.keys() - {service})):
             leader_url = f"{base}{path('druid', each, 'v1', 'leader')}"
             leader = self._transport.exchange("GET", leader_url, None, HttpRequest("GET", "").headers)
-            if leader.status == 200 and _is_origin(leader.body, target) and address.is_below(url, target):
+            if leader.status == 200 and _is_origin(leader.body, target):
                 self._trusted.add(target)
                 self._leaders[service] = target
-                return
-        raise _redirected(response, message, error_message.hint_of_redirect(target))
+                return True
+        return False
 
 
 def _redirected(response: Response, message: str, hint: str) -> Redirected:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import socket
 import ssl
+import zlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,9 +16,14 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http import address
 from ansible_collections.druidops.druid.plugins.module_utils._http.connection import Connection
-from ansible_collections.druidops.druid.plugins.module_utils._http.deadline import Deadline, session
+from ansible_collections.druidops.druid.plugins.module_utils._http.deadline import (
+    Deadline,
+    TooLarge,
+    read_body,
+    session,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import InvalidResponse, Unreachable
-from ansible_collections.druidops.druid.plugins.module_utils._http.own_host import OwnHost, accept_any_peer, check_peer
+from ansible_collections.druidops.druid.plugins.module_utils._http.own_host import OwnHost, accept_any_peer, peer_check
 
 try:
     import requests
@@ -28,7 +34,7 @@ else:
     MISSING = None
 
 
-CHUNK = 64 * 1024
+MIB = 1024 * 1024
 # The start of an error response is enough.
 MAX_ERROR_BYTES = 256 * 1024
 
@@ -53,7 +59,9 @@ class Transport:
         self.sent: Counter[str] = Counter()
         self.unanswered = 0
         self._deadline = Deadline()
-        self._session = session(self._deadline, check_peer if connection.refuse_own_host else accept_any_peer)
+        check = peer_check(connection.api_server) if connection.refuse_own_host else accept_any_peer
+        # One more for the headers.
+        self._session = session(self._deadline, check, connection.max_response_bytes + MIB)
         if not connection.verify:
             urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
 
@@ -66,13 +74,13 @@ class Transport:
         self.sent[method] += 1
         _option, seconds = self._connection.timeout_for(method)
         try:
-            with self._deadline.within(seconds):
+            with self._deadline.within(self._connection.connect_timeout, seconds):
                 response = self._exchange(method, url, body, headers, seconds)
             if self._deadline.is_expired:
                 # A truncated response looks complete if its end is the end of the connection.
                 raise TimeoutError
             return response
-        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, EOFError) as error:
+        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, EOFError, zlib.error) as error:
             self.unanswered += 1
             attempt = Attempt(method, address.redacted(url), self._deadline.sent, self._deadline.is_expired)
             raise unreachable(attempt, error, self._connection) from None
@@ -85,7 +93,7 @@ class Transport:
             method,
             url,
             data=body,
-            headers=dict(headers),
+            headers={"Accept-Encoding": "gzip", **headers},
             # Only the configured credentials: otherwise requests would use those of a .netrc.
             auth=self._authorize,
             timeout=(connection.connect_timeout, seconds),
@@ -105,17 +113,13 @@ class Transport:
     def _body(self, response: requests.Response) -> bytes:
         is_error = response.status_code >= 300
         limit = MAX_ERROR_BYTES if is_error else self._connection.max_response_bytes
-        body = bytearray()
-        for chunk in response.iter_content(CHUNK):
-            body += chunk
-            if len(body) > limit:
-                break
+        body = read_body(response, limit)
         if len(body) > limit and not is_error:
             method, url = response.request.method or "", address.redacted(response.url)
-            raise InvalidResponse(response.status_code, f"a response of more than {limit} bytes", method, url)
+            raise InvalidResponse(response.status_code, _too_large(limit), method, url)
         if _is_cut(response) and len(body) <= limit:
             raise EOFError(CLOSED)
-        return bytes(body[:limit])
+        return body[:limit]
 
 
 def _is_cut(response: requests.Response) -> bool:
@@ -124,6 +128,10 @@ def _is_cut(response: requests.Response) -> bool:
     is_counted = announced.isdigit() and "Transfer-Encoding" not in response.headers
     # Responses with status 204 or 304 have no body, whatever their Content-Length.
     return is_counted and response.status_code not in (204, 304) and response.raw.tell() < int(announced)
+
+
+def _too_large(limit: int) -> str:
+    return f"a response of more than {limit // MIB} MiB"
 
 
 def _certificate(connection: Connection) -> Any:
@@ -169,11 +177,18 @@ def unreachable(attempt: Attempt, error: Exception, connection: Connection) -> U
         return Unreachable(method, url, f"the TLS connection failed ({cause.reason or cause})", _TLS, sent=sent)
     if isinstance(cause, socket.gaierror):
         return Unreachable(method, url, f"the host name cannot be resolved ({cause.strerror})", _ADDRESS)
-    if isinstance(error, requests.exceptions.ContentDecodingError):
-        return Unreachable(method, url, "the response cannot be decompressed (Content-Encoding)", _PROXY, sent=sent)
+    if unreadable := _unreadable(cause, connection):
+        return Unreachable(method, url, unreadable, _PROXY, sent=sent)
     if isinstance(error, requests.exceptions.ProxyError):
         return Unreachable(method, url, f"the proxy could not connect to it ({_text(cause)})", _PROXY)
     return _connection_failed(attempt, cause, connection)
+
+
+def _unreadable(cause: BaseException, connection: Connection) -> str:
+    """Return why a response was not read to its end, an empty string if that is not the cause."""
+    if isinstance(cause, TooLarge):
+        return _too_large(connection.max_response_bytes)
+    return "the response cannot be decompressed (Content-Encoding)" if isinstance(cause, zlib.error) else ""
 
 
 def _timed_out(attempt: Attempt, connection: Connection) -> tuple[str, str]:

@@ -40,10 +40,12 @@ VALUES = tuple(f"{DRUID}_values.{part}" for part in ("errors", "nested_json", "p
 SECRET = f"{DRUID}_secrets.secret"
 # The steps of a request and its response are ordered: each imports only those before it.
 TRANSPORT = tuple(f"{DRUID}_http.{part}" for part in ("address", "connection", "deadline", "errors", "own_host"))
-REDIRECT = tuple(f"{DRUID}_http.{part}" for part in ("address", "error_message", "errors", "request", "transport"))
+REDIRECT = tuple(
+    f"{DRUID}_http.{part}" for part in ("address", "connection", "error_message", "errors", "request", "transport")
+)
 RESPONSE = (
     *REDIRECT,
-    *(f"{DRUID}_http.{part}" for part in ("connection", "redirect", "rejected_field", "retry")),
+    *(f"{DRUID}_http.{part}" for part in ("redirect", "rejected_field", "retry")),
     f"{DRUID}_secrets.spec_masking",
 )
 CLIENT = (

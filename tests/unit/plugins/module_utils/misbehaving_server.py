@@ -87,6 +87,21 @@ def drip(head: bytes) -> Answer:
     return answer
 
 
+def flood(head: bytes, endless: bytes) -> Answer:
+    """Send ``head``, then the same bytes as fast as possible, until the client disconnects or the test is over."""
+    piece = endless * (65536 // len(endless))
+
+    def answer(handler: Handler) -> None:
+        handler.close_connection = True
+        with suppress(OSError):
+            handler.wfile.write(head)
+            while not handler.server.over.is_set():
+                handler.wfile.write(piece)
+                handler.server.flooded += len(piece)
+
+    return answer
+
+
 class Server(ThreadingHTTPServer):
     """Returns the responses for a path, or else those for any path, in their order; the last one repeatedly."""
 
@@ -99,6 +114,7 @@ class Server(ThreadingHTTPServer):
         self.routes: dict[str, list[Answer]] = {}
         self.asked: list[Asked] = []
         self.over = threading.Event()
+        self.flooded = 0
         self.certificate = certificate
         self.connections: list[socket.socket] = []
 

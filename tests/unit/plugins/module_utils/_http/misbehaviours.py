@@ -46,6 +46,7 @@ DOUBT = "It may have taken effect. Check before you send it again."
 NO_JSON = "The response is not JSON, so it is not from Druid. Check the option url and any proxy before Druid."
 CLOSED = "got no response: the server closed the connection before the response was complete."
 LATE = "got no response: no complete response within 0.3 seconds (read_timeout). Druid may be busy. Check its log."
+TOO_LARGE = "a response of more than 1 MiB"
 ADDRESS = (
     "Check the option url (host, port), whether Druid is running, the network, and the proxy (https_proxy, no_proxy)."
 )
@@ -144,13 +145,32 @@ CASES: dict[str, Case] = {
         say(200, b"[" + b"1," * 600_000 + b"1]"),
         get,
         InvalidResponse,
-        answered("200 OK", "a response of more than 1000000 bytes"),
+        answered("200 OK", TOO_LARGE),
     ),
     "huge when unpacked": Case(
         say(200, gzip.compress(b" " * 50_000_000), Content_Encoding="gzip"),
         get,
         InvalidResponse,
-        answered("200 OK", "a response of more than 1000000 bytes"),
+        answered("200 OK", TOO_LARGE),
+    ),
+    "huge when parsed": Case(
+        say(200, gzip.compress(b"[" + b"[]," * 20_000_000), Content_Encoding="gzip"),
+        get,
+        InvalidResponse,
+        answered("200 OK", TOO_LARGE),
+    ),
+    "endless refusal, packed": Case(
+        say(500, gzip.compress(b" " * 50_000_000), Content_Encoding="gzip"),
+        get,
+        ServerError,
+        answered("500 Internal Server Error", "", REMEDY),
+    ),
+    "another compression": Case(
+        say(200, b"{}", Content_Encoding="br"),
+        get,
+        Unreachable,
+        "got no response: the response cannot be decompressed (Content-Encoding). "
+        "Check the proxy (http_proxy, https_proxy, no_proxy).",
     ),
     "no gzip": Case(
         say(200, b"{}", Content_Encoding="gzip"),
@@ -269,4 +289,19 @@ CASES: dict[str, Case] = {
     "503 and nonsense": Case(
         say(503, Retry_After="soon"), get, ServerError, answered("503 Service Unavailable", "", REMEDY), TRIES, PAUSES
     ),
+}
+
+_CHUNKED = b"200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+# How a response begins, and what then follows without end.
+ENDLESS: dict[str, tuple[bytes, bytes]] = {
+    "body": (b"200 OK\r\n\r\n", b"[],"),
+    "chunks": (_CHUNKED, b"3\r\n[],\r\n"),
+    "size of a chunk": (_CHUNKED, b"0"),
+    "trailer": (_CHUNKED + b"0\r\n", b"X"),
+    "trailers": (_CHUNKED + b"0\r\n", b"X: y\r\n"),
+    "interim responses": (b"100 Continue\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "status line": (b"", b"2"),
+    "header": (b"200 OK\r\nX: ", b"y"),
+    "headers": (b"200 OK\r\n", b"X: y\r\n"),
+    "refusal": (b"400 Bad Request\r\n\r\n", b"x"),
 }

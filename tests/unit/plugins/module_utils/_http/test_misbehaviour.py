@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._http.misbehaviours import (
     ADDRESS,
     CASES,
+    ENDLESS,
     HALF,
     LATE,
     PAUSES,
@@ -37,6 +39,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.misbehav
     Server,
     be_silent,
     close,
+    flood,
     reset,
     say,
     send,
@@ -44,6 +47,8 @@ from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.misbehav
 )
 
 __all__ = ["fake_time"]
+
+MIB = 1024 * 1024
 
 
 @pytest.fixture
@@ -58,7 +63,7 @@ def test_reports_the_error_with_the_expected_number_of_requests(name: str, serve
     server.answers = [case.answer]
     # Only servers that are too slow on purpose exceed the timeouts.
     read_timeout = 0.3 if case.message.startswith(LATE) else 120
-    client = fake_time.client(server.url, read_timeout=read_timeout, max_response_bytes=1_000_000)
+    client = fake_time.client(server.url, read_timeout=read_timeout, max_response_bytes=MIB)
     with pytest.raises(DruidError) as caught:
         case.call(client)
     method = server.asked[0].method
@@ -68,6 +73,33 @@ def test_reports_the_error_with_the_expected_number_of_requests(name: str, serve
     assert fake_time.pauses == case.pauses
     if isinstance(caught.value, Unreachable):
         assert caught.value.sent
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_reads_little_of_what_never_ends(name: str, server: Server, fake_time: FakeTime) -> None:
+    head, endless = ENDLESS[name]
+    server.answers = [flood(b"HTTP/1.1 " + head, endless)]
+    with pytest.raises((Unreachable, ApiError)):
+        post(fake_time.client(server.url, max_response_bytes=MIB))
+    # with what the sockets buffer
+    assert server.flooded < 32 * MIB
+
+
+def test_handshake_that_never_ends(fake_time: FakeTime) -> None:
+    # a record of TLS that is announced, and then comes byte by byte
+    with serving() as server:
+        server.process_request = lambda request, _address: drip_to(request)  # type: ignore[method-assign]
+        with pytest.raises(Unreachable, match=r"no connection within 0.3 seconds .connect_timeout."):
+            get(fake_time.client(server.url.replace("http:", "https:"), connect_timeout=0.3))
+
+
+def drip_to(connection: socket.socket) -> None:
+    """Send a byte now and then, until the client disconnects."""
+    with connection, suppress(OSError):
+        connection.sendall(b"\x16\x03\x03\x40\x00")
+        while True:
+            connection.sendall(b"\x00")
+            time.sleep(0.05)
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ def test_unconfirmed_server_gets_no_request(
         caught.value
     )
     assert str(caught.value).endswith(
-        f": a redirect to {leader.url}{SUPERVISOR}. {leader.url} {NAME_IT}. If the target is correct, add it to url."
+        f": a redirect to {leader.url}. {leader.url} {NAME_IT}. If the target is correct, add it to url."
     )
     assert leader.asked == []
     confirmations = [f"GET {LEADER}", f"GET {COORDINATOR_LEADER}"] if status in (307, 308) else []
@@ -202,3 +202,43 @@ def test_redirect_with_userinfo_is_rejected(standby: Server, leader: Server, fak
         fake_time.client(standby.url).get(SUPERVISOR)
     assert "hunter2" not in str(caught.value)
     assert leader.asked == []
+
+
+@pytest.mark.parametrize("location", ["/admin?cmd=1", SUPERVISOR, f"{SUPERVISOR}?a=1&cmd=2", f"{SUPERVISOR}/x?a=1", ""])
+def test_leader_gets_the_same_path_and_query_or_nothing(
+    location: str, standby: Server, leader: Server, fake_time: FakeTime
+) -> None:
+    standby.answers = [say(307, Location=f"{leader.url}{location}")]
+    with pytest.raises(Redirected) as caught:
+        fake_time.client(standby.url).get(SUPERVISOR, {"a": 1})
+    assert leader.asked == []
+    assert "cmd" not in str(caught.value)
+
+
+def test_named_server_gets_the_same_path_or_nothing(standby: Server, fake_time: FakeTime) -> None:
+    standby.answers = [say(307, Location="/admin")]
+    with pytest.raises(Redirected):
+        fake_time.client(standby.url).get(SUPERVISOR)
+    assert standby.paths == [f"GET {SUPERVISOR}"]
+
+
+@pytest.mark.parametrize(
+    ("hosts", "is_allowed"),
+    [
+        ((), True),
+        ((("127.0.0.1",), ("*",)), True),
+        ((("127.0.0.1",), ("overlord",)), False),
+        ((("overlord, 127.0.0.2",),), False),
+        ((("127.0.0.1:1",),), False),
+    ],
+)
+def test_leader_gets_credentials_only_if_its_host_may_receive_them(
+    hosts: tuple[tuple[str, ...], ...], is_allowed: bool, standby: Server, leader: Server, fake_time: FakeTime
+) -> None:
+    client = fake_time.client(standby.url, credential_hosts=hosts)
+    if is_allowed:
+        client.post(SUPERVISOR)
+    else:
+        with pytest.raises(Redirected, match="may not receive the credentials, so nothing was sent to it"):
+            client.post(SUPERVISOR)
+    assert bool(leader.asked) is is_allowed

@@ -152,7 +152,7 @@ def test_redirect_from_https_to_http_is_rejected(server: Server, authority: Pair
         with pytest.raises(Redirected) as caught:
             fake_time.client(server.url, leader.url, ca_file=str(authority.certificate_file)).get("/x")
         assert str(caught.value) == (
-            f"GET {server.url}/x returned 307 Temporary Redirect: a redirect to {leader.url}/x. "
+            f"GET {server.url}/x returned 307 Temporary Redirect: a redirect to {leader.url}. "
             "Redirects from https to http are not followed. Set url to the correct server."
         )
         assert leader.asked == []
