@@ -38,7 +38,8 @@ options:
   refuse_own_host:
     description:
       - Reject an address of Druid, from the resource or its Services, that points to the host where the task runs, or
-        is link-local. The address of the open connection counts, not the host name.
+        is link-local, that of a cloud's metadata service, or that of the Kubernetes API server. The address of the open
+        connection counts, not the host name.
       - The operator sets this to V(true), since the author of a resource must not reach the other servers of its pod.
     type: bool
     default: false

@@ -14,6 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import (
+    AuthorLimits,
     ConnectionDetails,
     ConnectionUnavailable,
     SecretKey,
@@ -59,12 +60,13 @@ def druid_access(
         return DruidAccess(Finding(reasons.OBSERVE_FAILED, str(error)))
     secrets = {ReferenceKey("Secret", key.namespace, key.name): live for key, live in read.items()}
     try:
-        return DruidAccess(_details(resource, cluster, observed, options, purpose, read), secrets)
+        return DruidAccess(_details(api, resource, cluster, observed, options, purpose, read), secrets)
     except ConnectionUnavailable as error:
         return DruidAccess(error.finding, secrets)
 
 
 def _details(
+    api: KubernetesApi,
     resource: Manifest,
     cluster: Cluster,
     observed: Observed,
@@ -72,9 +74,12 @@ def _details(
     purpose: str,
     secrets: Mapping[SecretKey, Manifest | None],
 ) -> ConnectionDetails:
-    url = options.url or cluster.endpoint.get("url") or _router(resource, cluster, observed, purpose)
-    is_of_resource = options.url is None
-    return connection_details(cluster, url, secrets, refuse_own_host=options.refuse_own_host and is_of_resource)
+    if options.url:
+        return connection_details(cluster, options.url, secrets)
+    url = cluster.endpoint.get("url") or _router(resource, cluster, observed, purpose)
+    api_server = api.api_server if options.refuse_own_host else ""
+    limits = AuthorLimits(options.refuse_own_host, api_server, options.allowed_endpoint_hosts)
+    return connection_details(cluster, url, secrets, limits)
 
 
 def _router(resource: Manifest, cluster: Cluster, observed: Observed, purpose: str) -> str:

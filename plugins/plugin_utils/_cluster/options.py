@@ -21,6 +21,7 @@ TIMEOUTS = Timeouts(read_timeout=10, retry_timeout=5)
 ARGUMENTS: Mapping[str, Any] = {
     "without_resource": {"type": "bool", "default": False},
     "url": {"type": "str"},
+    "allowed_endpoint_hosts": {"type": "list", "elements": "str", "default": []},
     "read_timeout": {"type": "float", "default": TIMEOUTS.read_timeout, "aliases": ["timeout"]},
     "retry_timeout": {"type": "float", "default": TIMEOUTS.retry_timeout},
     "keep_finalizer": {"type": "bool", "default": False},
@@ -45,6 +46,7 @@ def to_options(arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> 
     return Options(
         check_mode=check_mode,
         allowed_reference_namespaces=tuple(arguments["allowed_reference_namespaces"]),
+        allowed_endpoint_hosts=tuple(arguments["allowed_endpoint_hosts"]),
         url=arguments["url"],
         refuse_own_host=arguments["refuse_own_host"],
         keep_finalizer=arguments["keep_finalizer"],

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import os
+import shlex
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -17,6 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, Protocol
 
+from ansible_collections.druidops.druid.plugins.module_utils._http.address import is_listed, server_url
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import MISSING, Connection, DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings
@@ -31,6 +33,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 USER_NAME, PASSWORD = "OperatorUserName", "OperatorPassword"
 CERTIFICATE, KEY = "tls.crt", "tls.key"
 BASIC = "basic-auth"
+# The field of the only Secret that is not sent to Druid.
+CA_FIELD = "spec.endpoint.caSecretRef"
+# Of a Secret: the hosts, separated by commas, to which an endpoint.url may send its credentials.
+ALLOWED_HOSTS_ANNOTATION = "druid.apache.org/allowed-hosts"
+# A response with more bytes is not read. Python needs up to 33 times as much for its values, and the operator's pod has
+# 1 GiB for four runs.
+MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 
 
 class DruidTarget(Protocol):
@@ -69,7 +78,8 @@ class ConnectionUnavailable(Exception):
 class ConnectionDetails:
     """An address and its credentials. The certificates and the key are in PEM format.
 
-    `refuse_own_host`: the address must not point to the host where the task runs.
+    `refuse_own_host`: the address must not point to the host where the task runs, nor to `api_server`.
+    `credential_hosts`: lists of hosts, each of which has to contain that of a server that receives credentials.
     """
 
     url: str
@@ -79,6 +89,20 @@ class ConnectionDetails:
     certificate: str | None = field(default=None, repr=False)
     key: str | None = field(default=None, repr=False)
     refuse_own_host: bool = False
+    api_server: str = ""
+    credential_hosts: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class AuthorLimits:
+    """Limits for an address that the author of a resource has set, as opposed to that of the task.
+
+    `allowed_hosts`: those to which the administrator permits to send the credentials of any Secret.
+    """
+
+    refuse_own_host: bool = False
+    api_server: str = ""
+    allowed_hosts: tuple[str, ...] = ()
 
 
 def secrets_of(target: DruidTarget) -> tuple[SecretKey, ...]:
@@ -86,7 +110,7 @@ def secrets_of(target: DruidTarget) -> tuple[SecretKey, ...]:
     own = target.namespace
     named = (
         (_part(target.auth, "secretRef"), "spec.auth.secretRef"),
-        ({**_part(target.endpoint, "caSecretRef"), "namespace": own}, "spec.endpoint.caSecretRef"),
+        ({**_part(target.endpoint, "caSecretRef"), "namespace": own}, CA_FIELD),
         (
             {**_part(target.endpoint, "clientCertificateSecretRef"), "namespace": own},
             "spec.endpoint.clientCertificateSecretRef",
@@ -115,16 +139,19 @@ def connection_details(
     target: DruidTarget,
     url: str,
     secrets: Mapping[SecretKey, Manifest | None],
-    *,
-    refuse_own_host: bool = False,
+    limits: AuthorLimits | None = None,
 ) -> ConnectionDetails:
-    """Return how to connect to Druid; ConnectionUnavailable names the Secret, or the key in it, that is missing."""
+    """Return how to connect to Druid; ConnectionUnavailable names the Secret, or the key in it, that is missing.
+
+    `limits`: None if the task sets the address.
+    """
     contents = {key.field: _content(key, secret) for key, secret in secrets.items()}
     kind = target.auth.get("type")
     if kind not in (None, BASIC):
         raise ConnectionUnavailable(reasons.INVALID_SPEC, f"spec.auth.type ({kind!r}): must be {BASIC}.")
+    limits = limits or AuthorLimits(allowed_hosts=("*",))
     auth = contents.get("spec.auth.secretRef")
-    trust = contents.get("spec.endpoint.caSecretRef")
+    trust = contents.get(CA_FIELD)
     own = contents.get("spec.endpoint.clientCertificateSecretRef")
     return ConnectionDetails(
         url=url,
@@ -133,7 +160,49 @@ def connection_details(
         authorities=trust.value(str(target.endpoint["caSecretRef"].get("key"))) if trust else None,
         certificate=own.value(CERTIFICATE) if own else None,
         key=own.value(KEY) if own else None,
-        refuse_own_host=refuse_own_host,
+        refuse_own_host=limits.refuse_own_host,
+        api_server=limits.api_server,
+        credential_hosts=_credential_hosts(target, url, secrets, limits),
+    )
+
+
+def _credential_hosts(
+    target: DruidTarget, url: str, secrets: Mapping[SecretKey, Manifest | None], limits: AuthorLimits
+) -> tuple[tuple[str, ...], ...]:
+    """Return the hosts that each Secret permits, if the address is that of the resource.
+
+    An author of resources is not necessarily allowed to read the Secret: its owner, or the administrator, decides where
+    its credentials may be sent. ConnectionUnavailable has the command.
+    """
+    if url != target.endpoint.get("url"):
+        return ()
+    try:
+        server = server_url(url)
+    except InvalidInput:
+        # the connection reports it
+        return ()
+    permitted = []
+    for key, secret in secrets.items():
+        if secret is None or key.field == CA_FIELD:
+            continue
+        specified = ((secret.get("metadata") or {}).get("annotations") or {}).get(ALLOWED_HOSTS_ANNOTATION) or ""
+        hosts = tuple(filter(None, map(str.strip, specified.split(","))))
+        if not is_listed(server, (*hosts, *limits.allowed_hosts)):
+            raise ConnectionUnavailable(reasons.REF_NOT_PERMITTED, _unlisted(key, server, hosts))
+        permitted.append((*hosts, *limits.allowed_hosts))
+    return tuple(permitted)
+
+
+def _unlisted(key: SecretKey, server: str, hosts: tuple[str, ...]) -> str:
+    host = server.partition("//")[2].partition("/")[0]
+    annotation = shlex.quote(f"{ALLOWED_HOSTS_ANNOTATION}={','.join((*hosts, host))}")
+    where = f"{shlex.quote(key.name)} --namespace {shlex.quote(key.namespace)}"
+    return (
+        f"{key.field}: Secret {key.name} in namespace {key.namespace} does not permit that its credentials are sent to "
+        f"{host} (spec.endpoint.url). Its owner permits it with: kubectl annotate secret {where} --overwrite "
+        f"{annotation}. The administrator permits hosts for all Secrets: in the modules by allowed_endpoint_hosts, in "
+        "the roles by druid_cluster_allowed_endpoint_hosts or druid_ingestion_allowed_endpoint_hosts, in the operator "
+        "by ALLOWED_ENDPOINT_HOSTS."
     )
 
 
@@ -187,7 +256,10 @@ def _connection(found: ConnectionDetails, timeouts: Timeouts, directory: Path) -
             read_timeout=timeouts.read_timeout,
             retry_timeout=timeouts.retry_timeout,
             write_timeout=timeouts.write_timeout,
+            max_response_bytes=MAX_RESPONSE_BYTES,
             refuse_own_host=found.refuse_own_host,
+            api_server=found.api_server,
+            credential_hosts=found.credential_hosts,
         )
     except InvalidInput as error:
         raise ConnectionUnavailable(reasons.INVALID_SPEC, _message(error)) from error

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import router
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import (
+    AuthorLimits,
     ConnectionDetails,
     ConnectionUnavailable,
     connection_details,
@@ -15,14 +16,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 
 
-def druid_connection(ingestion: Ingestion, found: Observed, options: Options) -> ConnectionDetails:
+def druid_connection(api: KubernetesApi, ingestion: Ingestion, found: Observed, options: Options) -> ConnectionDetails:
     """Return how to connect to Druid; ConnectionUnavailable names what is missing."""
-    url = options.url or _url(ingestion, found)
-    is_of_resource = options.url is None
-    return connection_details(ingestion, url, found.secrets, refuse_own_host=options.refuse_own_host and is_of_resource)
+    if options.url:
+        return connection_details(ingestion, options.url, found.secrets)
+    api_server = api.api_server if options.refuse_own_host else ""
+    limits = AuthorLimits(options.refuse_own_host, api_server, options.allowed_endpoint_hosts)
+    return connection_details(ingestion, _url(ingestion, found), found.secrets, limits)
 
 
 def _url(ingestion: Ingestion, found: Observed) -> str:

@@ -109,7 +109,7 @@ def _gather(api: KubernetesApi, options: Options, connections: ExitStack, inputs
     if need is Read.PARENTS:
         return _Inputs(replace(deletion, parent=_terminating_parent(api, planned)), planned)
     if need is Read.DRUID:
-        return _with_druid(inputs, options, connections)
+        return _with_druid(api, inputs, options, connections)
     raise TypeError(need)
 
 
@@ -130,11 +130,11 @@ def _with_record(planned: Reconciled, deletion: Deletion) -> Deletion:
     return replace(deletion, record=record, siblings=found.siblings, is_reported=True, unconfirmed=unconfirmed)
 
 
-def _with_druid(inputs: _Inputs, options: Options, connections: ExitStack) -> _Inputs:
+def _with_druid(api: KubernetesApi, inputs: _Inputs, options: Options, connections: ExitStack) -> _Inputs:
     """Return the inputs with the state of the task and a connection, or with the problem."""
     deletion, found = inputs.deletion, inputs.planned.observed
     try:
-        details = druid_connection(inputs.planned.ingestion, found, options)
+        details = druid_connection(api, inputs.planned.ingestion, found, options)
         client = connections.enter_context(connect(details, options.timeouts, options.meter))
         deletion = _with_task(client, deletion)
     except ConnectionUnavailable as error:

@@ -21,6 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 
 ARGUMENTS: Mapping[str, Any] = {
     "url": {"type": "str"},
+    "allowed_endpoint_hosts": {"type": "list", "elements": "str", "default": []},
     "read_timeout": {"type": "float", "default": 120.0, "aliases": ["timeout"]},
     "write_timeout": {"type": "float", "default": 120.0},
     "retry_timeout": {"type": "float", "default": 30.0},
@@ -39,6 +40,7 @@ def to_options(arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> 
     return Options(
         check_mode=check_mode,
         allowed_reference_namespaces=tuple(arguments["allowed_reference_namespaces"]),
+        allowed_endpoint_hosts=tuple(arguments["allowed_endpoint_hosts"]),
         url=arguments["url"],
         refuse_own_host=arguments["refuse_own_host"],
         timeouts=Timeouts(arguments["read_timeout"], arguments["retry_timeout"], arguments["write_timeout"]),

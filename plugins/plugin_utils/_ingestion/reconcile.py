@@ -58,7 +58,7 @@ def _reconcile(api: KubernetesApi, resource: Manifest, options: Options) -> Reco
     if found.record is not None and not is_ours(found.record, ingestion):
         return _blocked(planned, _collision(ingestion))
     try:
-        with connect(druid_connection(ingestion, found, options), options.timeouts, options.meter) as client:
+        with connect(druid_connection(api, ingestion, found, options), options.timeouts, options.meter) as client:
             return _with_druid(api, client, planned, options)
     except ConnectionUnavailable as error:
         return _blocked(planned, error.finding)

@@ -95,6 +95,11 @@ class KubernetesApi:
     warnings: list[str] = field(default_factory=list)
     kinds: Mapping[str, Kind] = field(default_factory=lambda: KINDS)
 
+    @property
+    def api_server(self) -> str:
+        """The URL of the API server itself."""
+        return self.server
+
     def kinds_of(self, api_version: str) -> dict[str, Kind]:
         """Return the kinds that the server has in an API version, by name; none if it does not have the version."""
         discovery = replace(self, kinds={_DISCOVERY: Kind(api_version, "", namespaced=False)})

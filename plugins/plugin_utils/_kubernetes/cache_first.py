@@ -58,6 +58,11 @@ class CachedApi(KubernetesApi):
         self.warnings = direct.warnings
         return direct
 
+    @property
+    def api_server(self) -> str:
+        """The URL of the API server, not of the cache."""
+        return self.direct.server
+
     def confirm(self, resource: Manifest) -> None:
         """Permit writes, on ``direct``, if the API server has the same version of the resource; otherwise CacheMiss."""
         metadata = resource["metadata"]

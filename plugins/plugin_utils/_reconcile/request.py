@@ -57,11 +57,13 @@ class Options:
 
     `allowed_reference_namespaces` are other namespaces that references may use. `url` is the address of Druid instead
     of the one in the resource; credentials are sent there. With `refuse_own_host`, the latter must not point to the
-    host where the task runs. `meter` measures time, and counts requests.
+    host where the task runs. Those of Secrets are sent to the latter if its host is one of the
+    `allowed_endpoint_hosts`, or if the Secret permits it. `meter` measures time, and counts requests.
     """
 
     check_mode: bool = False
     allowed_reference_namespaces: tuple[str, ...] = ()
+    allowed_endpoint_hosts: tuple[str, ...] = ()
     url: str | None = None
     refuse_own_host: bool = False
     meter: Meter = field(default_factory=Meter, compare=False, kw_only=True)

@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options im
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
-from ansible_collections.druidops.druid.tests.system.support.certificates import OWN, TRUST, secret
+from ansible_collections.druidops.druid.tests.system.support.certificates import OWN, PERMITTED, TRUST, secret
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import cluster_request, connection, run
 from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import kafka_spec
@@ -131,7 +131,7 @@ def secrets_of(druid: Druid) -> list[Manifest]:
     login = druid.credentials
     if login is not None:
         data = {"OperatorUserName": login.username, "OperatorPassword": login.password}
-        return [{"kind": "Secret", "metadata": {"name": "login"}, "stringData": data}]
+        return [{"kind": "Secret", "metadata": {"name": "login", "annotations": PERMITTED}, "stringData": data}]
     certificate, key = druid.client_certificate or (None, None)
     found = [secret("trust", ca_crt=druid.ca_file), secret("own", tls_crt=certificate, tls_key=key)]
     return [each for each in found if each["stringData"]]
@@ -141,7 +141,7 @@ def wrong_secrets_of(druid: Druid, directory: Path) -> list[Manifest]:
     """Those with a wrong password, or the certificates of another authority."""
     if druid.credentials:
         data = {"OperatorUserName": druid.credentials.username, "OperatorPassword": CANARY}
-        return [{"kind": "Secret", "metadata": {"name": "login"}, "stringData": data}]
+        return [{"kind": "Secret", "metadata": {"name": "login", "annotations": PERMITTED}, "stringData": data}]
     other = Certificates(directory / "other")
     make_certificates(other, CANARY)
     if druid.client_certificate is None:

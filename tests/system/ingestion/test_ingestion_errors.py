@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import ARGUMENTS, Options, to_options
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import request
+from ansible_collections.druidops.druid.tests.system.support.certificates import PERMITTED
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import (
     KIND,
     Ingesting,
@@ -127,6 +128,11 @@ def test_druid_requires_authentication(live: NamespaceClient, druid_basic: Druid
         auth = {"type": "basic-auth", "secretRef": {"name": "login"}}
         # nothing of it is ever accepted: this is what the test is about
         live.create(ingestion.resource("scheduled-batch", {"id": ingestion.name, "spec": {}}, auth=auth))
+        # its owner has to permit it
+        ingestion.one_pass(settings=ONE_TRY)
+        assert ingestion.condition("Ready") == ("False", "RefNotPermitted")
+        assert ingestion.proxy.exchanges == []
+        live.merge("Secret", "login", {"metadata": {"annotations": PERMITTED}})
         ingestion.one_pass(settings=ONE_TRY)
         expected = {"wrong": "Unauthorized", "right": "RejectedByDruid"}[password]
         assert ingestion.condition("Ready") == ("False", expected)
@@ -194,7 +200,8 @@ def test_resource_is_deleted_while_druid_is_unavailable(ingestion: Ingesting) ->
 def test_deletion_waits_for_fixable_problems(ingestion: Ingesting) -> None:
     """A password that is missing in its Secret can be added; a deleted Secret is not awaited."""
     data = {"OperatorUserName": "u", "OperatorPassword": "p"}
-    ingestion.live.create({"kind": "Secret", "metadata": {"name": "login"}, "stringData": data})
+    metadata = {"name": "login", "annotations": PERMITTED}
+    ingestion.live.create({"kind": "Secret", "metadata": metadata, "stringData": data})
     auth = {"type": "basic-auth", "secretRef": {"name": "login"}}
     ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True, auth=auth))
     ingestion.settled()

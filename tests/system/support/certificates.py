@@ -11,9 +11,11 @@ from typing import Any
 
 TRUST = {"caSecretRef": {"name": "trust", "key": "ca.crt"}}
 OWN = {"clientCertificateSecretRef": {"name": "own"}}
+# Annotations of a Secret that may be sent to a Druid of the tests.
+PERMITTED = {"druid.apache.org/allowed-hosts": "127.0.0.1"}
 
 
 def secret(name: str, **files: Path | None) -> dict[str, Any]:
     """Return a Secret with the files of a Druid, whose keys have a dot where names have none."""
     data = {key.replace("_", "."): file.read_text(encoding="utf-8") for key, file in files.items() if file}
-    return {"kind": "Secret", "metadata": {"name": name}, "stringData": data}
+    return {"kind": "Secret", "metadata": {"name": name, "annotations": PERMITTED}, "stringData": data}

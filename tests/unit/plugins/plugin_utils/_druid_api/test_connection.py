@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import (
+    AuthorLimits,
     ConnectionUnavailable,
     connect,
     connection_details,
@@ -89,3 +90,81 @@ def test_certificate_files_are_deleted_with_the_connection(tmp_path: Any, monkey
     with connect(connection_details(ingestion(), URL, {}), Timeouts(), Meter()):
         assert list(tmp_path.iterdir())
     assert not list(tmp_path.iterdir())
+
+
+# The author of a resource must not send the credentials of a Secret anywhere: its owner permits a host, or the
+# administrator.
+
+OTHER = "https://druid.example.com:9088/x"
+AT_ENDPOINT = {"auth": AUTH, "endpoint": {"url": OTHER}}
+
+
+def login_for(hosts: str | None) -> dict[str, Any]:
+    annotations = {} if hosts is None else {"druid.apache.org/allowed-hosts": hosts}
+    return {**secret(OperatorUserName="u", OperatorPassword=CANARY), "metadata": {"annotations": annotations}}
+
+
+def sent_to(url: str, described: Any, found: Any, limits: AuthorLimits | None) -> Any:
+    return connection_details(described, url, dict(zip(secrets_of(described), found, strict=True)), limits)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "allowed", "is_permitted"),
+    [
+        (None, (), False),
+        ("", (), False),
+        ("example.com, druid.example.com.evil.com", (), False),
+        ("druid.example.com:8888", (), False),
+        ("druid.example.com", (), True),
+        ("a, DRUID.example.com:9088", (), True),
+        (None, ("druid.example.com",), True),
+        (None, ("*",), True),
+        (None, ("",), False),
+    ],
+)
+def test_credentials_are_sent_to_a_host_that_the_secret_or_the_administrator_permits(
+    hosts: str | None, allowed: tuple[str, ...], is_permitted: bool
+) -> None:
+    described, found, limits = ingestion(**AT_ENDPOINT), [login_for(hosts)], AuthorLimits(allowed_hosts=allowed)
+    if is_permitted:
+        # a redirect may not lead elsewhere
+        assert sent_to(OTHER, described, found, limits).credential_hosts != ()
+        return
+    with pytest.raises(ConnectionUnavailable) as raised:
+        sent_to(OTHER, described, found, limits)
+    assert raised.value.finding.reason == "RefNotPermitted"
+
+
+def test_refusal_has_the_command_that_permits_the_host_and_keeps_the_others() -> None:
+    with pytest.raises(ConnectionUnavailable) as raised:
+        sent_to(OTHER, ingestion(**AT_ENDPOINT), [login_for("a.example.com")], AuthorLimits())
+    message = raised.value.finding.message
+    command = (
+        "kubectl annotate secret login --namespace ns --overwrite "
+        "druid.apache.org/allowed-hosts=a.example.com,druid.example.com:9088. "
+    )
+    assert command in message
+    assert "in the operator by ALLOWED_ENDPOINT_HOSTS" in message
+    assert CANARY not in message
+
+
+def test_text_of_the_resource_is_quoted_in_the_command() -> None:
+    url = "http://$(id);x:1"
+    with pytest.raises(ConnectionUnavailable, match=r"--overwrite 'druid.apache.org/allowed-hosts=\$\(id\);x:1'"):
+        sent_to(url, ingestion(auth=AUTH, endpoint={"url": url}), [login_for(None)], AuthorLimits())
+
+
+def test_client_certificate_needs_permission_and_trusted_authorities_do_not() -> None:
+    trust = {"url": OTHER, "caSecretRef": {"name": "ca", "key": "ca.crt"}}
+    assert sent_to(OTHER, ingestion(endpoint=trust), [secret(**{"ca.crt": "A"})], AuthorLimits()).authorities == "A"
+    own = {"url": OTHER, "clientCertificateSecretRef": {"name": "own"}}
+    with pytest.raises(ConnectionUnavailable, match=r"spec.endpoint.clientCertificateSecretRef: Secret own"):
+        sent_to(OTHER, ingestion(endpoint=own), [secret(**{"tls.crt": "C", "tls.key": "K"})], AuthorLimits())
+
+
+@pytest.mark.parametrize(("url", "limits"), [("http://druid-c-routers.ns.svc:8088", AuthorLimits()), (URL, None)])
+def test_the_router_of_a_cluster_and_the_address_of_the_task_need_no_permission(
+    url: str, limits: AuthorLimits | None
+) -> None:
+    details = sent_to(url, ingestion(**AT_ENDPOINT), [login_for(None)], limits)
+    assert (details.password, details.credential_hosts) == (CANARY, ())

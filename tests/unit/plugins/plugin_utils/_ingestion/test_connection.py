@@ -13,10 +13,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connection import druid_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.test_router import cluster, service
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion
 
 ENDPOINT = {"druidCluster": None, "endpoint": {"url": "https://druid:9088"}}
+API = KubernetesApi("https://kubernetes", None)  # type: ignore[arg-type]
 FOUND = Observed(cluster=cluster(), services=(service(),))
 
 
@@ -29,7 +31,7 @@ FOUND = Observed(cluster=cluster(), services=(service(),))
     ],
 )
 def test_url_of_druid(more: dict[str, Any], found: Observed, override: str | None, url: str) -> None:
-    assert druid_connection(ingestion(**more), found, Options(url=override)).url == url
+    assert druid_connection(API, ingestion(**more), found, Options(url=override)).url == url
 
 
 @pytest.mark.parametrize(
@@ -42,5 +44,12 @@ def test_url_of_druid(more: dict[str, Any], found: Observed, override: str | Non
 )
 def test_reason_of_a_missing_target(more: dict[str, Any], found: Observed, reason: str) -> None:
     with pytest.raises(ConnectionUnavailable) as raised:
-        druid_connection(ingestion(**more), found, Options())
+        druid_connection(API, ingestion(**more), found, Options())
     assert raised.value.finding.reason == reason
+
+
+def test_the_api_server_is_refused_with_the_own_host() -> None:
+    found = druid_connection(API, ingestion(**ENDPOINT), Observed(), Options(refuse_own_host=True))
+    assert (found.refuse_own_host, found.api_server) == (True, "https://kubernetes")
+    own = Options(url="http://localhost:1", refuse_own_host=True)
+    assert not druid_connection(API, ingestion(**ENDPOINT), Observed(), own).refuse_own_host
