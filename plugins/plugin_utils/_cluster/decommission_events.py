@@ -42,5 +42,9 @@ def _ended(entry: Entry, exists: bool) -> EventText:
     if exists:
         message = f"Pod {entry.pod} is not decommissioned any more ({entry.server}).{stays}"
         return EventText("Normal", reasons.HISTORICAL_RECOMMISSIONED, message)
-    message = f"Pod {entry.pod} is decommissioned, and has stopped ({entry.server}).{stays}"
-    return EventText("Normal", reasons.HISTORICAL_DECOMMISSIONED, message)
+    if entry.bytes == 0:
+        message = f"Pod {entry.pod} is decommissioned, and has stopped ({entry.server}).{stays}"
+        return EventText("Normal", reasons.HISTORICAL_DECOMMISSIONED, message)
+    left = "segments of unknown size" if entry.bytes is None else size_text(entry.bytes)
+    message = f"Pod {entry.pod} has stopped before Druid had moved all segments: {left} ({entry.server}).{stays}"
+    return EventText("Warning", reasons.HISTORICAL_NOT_DECOMMISSIONED, message)

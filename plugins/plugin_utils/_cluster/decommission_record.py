@@ -24,10 +24,10 @@ FIELD = "historicalDecommission"
 class Entry:
     """A pod that is to stop, or has stopped.
 
-    `server`: its name in Druid, None until the decommissioning may begin. `bytes`: the size of its segments, None if
-    that is unknown. `empty_since`: since when it has none. `confirmed_at`: when a reading confirmed that for the first
-    time, a while later. `listed_by_others`: the name was in Druid's list before, so
-    it is not ours. `ended`: the pod stays, or has stopped; only its name has to be removed. If the pod is to stop
+    `server`: its name in Druid, None until the decommissioning may begin. `bytes`: the size of the segments that it has
+    yet to move, None if that is unknown. `empty_since`: since when there are none. `confirmed_at`: when a reading
+    confirmed that for the first time, a while later. `listed_by_others`: the name was in Druid's list before, so it is
+    not ours. `ended`: the pod stays, or has stopped; only its name has to be removed. If the pod is to stop
     again, that is another decommissioning, with a limit of its own. `unlisted_since`: since when the name is not in
     Druid's list, if it is one of others, or is to be removed. The Coordinator that answers may not have read the latest
     list yet.

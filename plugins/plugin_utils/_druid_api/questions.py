@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Question
 
@@ -35,6 +36,14 @@ class LoadQueue(NamedTuple):
 
     to_load: int
     to_drop: int
+
+
+class Rule(NamedTuple):
+    """The replicas that a load rule of a datasource requires in a tier; None: on each server, of any tier."""
+
+    datasource: str
+    tier: str | None
+    replicas: int | None
 
 
 class Worker(NamedTuple):
@@ -97,6 +106,27 @@ def _load_queues(document: Any) -> Mapping[str, LoadQueue]:
         str(name): LoadQueue(int(queue["segmentsToLoad"]), int(queue["segmentsToDrop"]))
         for name, queue in _mapping(document).items()
     }
+
+
+def _rules(document: Any) -> tuple[Rule, ...]:
+    return tuple(
+        Rule(str(datasource), *found)
+        for datasource, rules in _mapping(document).items()
+        for rule in rules
+        for found in _replicas(rule)
+    )
+
+
+def _replicas(rule: Any) -> list[tuple[str | None, int | None]]:
+    if str(rule["type"]).startswith("broadcast"):
+        return [(None, None)]
+    return [(str(tier), int(number)) for tier, number in (rule.get("tieredReplicants") or {}).items()]
+
+
+def _segment_ids(document: Any) -> frozenset[str]:
+    if not isinstance(document, list):
+        raise TypeError(document)
+    return frozenset(map(str, document))
 
 
 def _numbers(document: Any) -> Mapping[str, int]:
@@ -170,6 +200,8 @@ SERVERS = Question("servers", f"{_COORDINATOR}/servers", _servers, _SIMPLE)
 LOAD_QUEUES = Question("load queues", f"{_COORDINATOR}/loadqueue", _load_queues, _SIMPLE)
 # By datasource: the number of segments that are not loaded, as of the Coordinator's last run (druid.coordinator.period)
 LOAD_STATUS = Question("load status", f"{_COORDINATOR}/loadstatus", _numbers, _SIMPLE)
+# Of all datasources; those of _default apply to each.
+RULES = Question("load rules", f"{_COORDINATOR}/rules", _rules)
 COORDINATOR_CONFIG = Question("dynamic configuration of the Coordinator", f"{_COORDINATOR}/config", _mapping)
 # Whether there is one: the Router forwards the question to it.
 COORDINATOR_LEADER = Question("leader of the Coordinators", f"{_COORDINATOR}/isLeader", _has_leader)
@@ -179,3 +211,8 @@ RUNNING_TASKS = Question("running tasks", f"{_OVERLORD}/runningTasks", _tasks)
 SUPERVISORS = Question("supervisors", f"{_OVERLORD}/supervisor", _supervisors, (("state", "true"),))
 # By datasource, as one of the Brokers knows them now.
 SEGMENTS = Question("segments", _SQL, _segment_counts, sql=_SEGMENTS_SQL)
+
+
+def segments_of(server: str) -> Question[frozenset[str]]:
+    """Return the question which segments a server has, by its name: their ids."""
+    return Question(f"segments of {server}", f"{_COORDINATOR}/servers/{quote(server, safe=':')}/segments", _segment_ids)

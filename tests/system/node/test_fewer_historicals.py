@@ -125,6 +125,7 @@ def test_moves_the_segments_before_the_pod_stops(
         print(answers.number)
         (size,) = sizes(druid).values()
         assert size == sum(before.values())
+        scale_down_with_replicas(live, partial(ansible.cluster, real_cluster.NAME, url=address), druid)
         ansible.cluster(real_cluster.NAME, state="absent", wait=True, wait_sleep=1)
 
 
@@ -164,7 +165,7 @@ def scale_down(live: NamespaceClient, reconciled: Callable[..., Run], druid: Api
 
     waited = reconciled(wait=True, wait_sleep=1, wait_timeout=300)
     print(planned.output, waited.output)
-    assert f"{WORKLOAD}-1 (no segments since" in waited.output
+    assert f"{WORKLOAD}-1 (nothing to move since" in waited.output
     resource = live.get("Druid", real_cluster.NAME)
     assert condition(resource, "Ready")["reason"] == "AllPodsReady"
     (entry,) = resource["status"]["historicalDecommission"]
@@ -177,3 +178,22 @@ def scale_down(live: NamespaceClient, reconciled: Callable[..., Run], druid: Api
     eventually(lambda: reconciled() and not is_recorded(live))
     assert listed(druid) == [OTHER]
     assert not reconciled().changed
+
+
+def scale_down_with_replicas(live: NamespaceClient, reconciled: Callable[..., Run], druid: Api) -> None:
+    """With the default rule, each of two Historicals has all segments, and Druid can move none."""
+    rule = {"type": "loadForever", "tieredReplicants": {"_default_tier": 2}}
+    druid.request("POST", "/druid/coordinator/v1/rules/_default", [rule])
+    specify(live, 2)
+    reconciled(wait=True, wait_sleep=1, wait_timeout=300)
+    (size,) = {
+        *eventually(lambda: len({*sizes(druid).values()}) == 1 and len(sizes(druid)) == 2 and sizes(druid)).values()
+    }
+    assert size
+    specify(live, 1)
+    waited = reconciled(wait=True, wait_sleep=1, wait_timeout=300)
+    print(waited.output)
+    assert f"{WORKLOAD}-1 (nothing to move since" in waited.output
+    assert condition(live.get("Druid", real_cluster.NAME), "Ready")["reason"] == "AllPodsReady"
+    assert listed(druid) == [OTHER]
+    assert is_whole(count(druid))

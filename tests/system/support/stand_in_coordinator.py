@@ -48,6 +48,7 @@ class StandInCoordinator:
             return [{"host": name, "currSize": size, **kind} for name, size in self.sizes.items()]
         documents = {
             f"{_API}/loadqueue": {},
+            f"{_API}/rules": {"_default": [{"type": "loadForever", "tieredReplicants": {"_default_tier": 1}}]},
             f"{_API}/loadstatus": {"visits": 0},
             f"{_API}/config": {"decommissioningNodes": self.listed, "maxSegmentsToMove": 100},
             f"{_API}/config/history": self.history[::-1][:2],

@@ -42,7 +42,7 @@ def entry_of(pod: LeavingPod, group: ShrinkingGroup, found: Situation, has_room:
         is_absent = found.is_complete and not pod.is_ready
         absent = (each for each in earlier if each.bytes is None)
         return _with_time(replace(entry, bytes=None), absent, is_absent, found.now)
-    entry = replace(entry, bytes=pod.server.used)
+    entry = replace(entry, bytes=pod.server.left)
     if last is not None:
         is_empty = name in found.listed and pod.server.is_empty and found.is_complete
         empty = (each for each in [last] if each.bytes == 0)

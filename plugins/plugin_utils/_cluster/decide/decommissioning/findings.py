@@ -13,7 +13,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.groups import (
     LIST,
+    situation,
     unavailable,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.replicas import (
+    unknown_replicas,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.room import TooSmall
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.settings import STRATEGY
@@ -78,6 +82,7 @@ def _of_groups(decided: Decommission, inputs: Inputs) -> Iterator[Finding]:
         setting = _stops_moves(inputs)
         message += f" {_unknown(decided.unknown)}" if decided.unknown else ""
         message += f" {_standstill(setting)}" if setting is not None else ""
+        message += "".join(f" {text}" for text in unknown_replicas(situation(inputs), inputs.druid or DruidState()))
         yield Finding(reasons.DECOMMISSIONING_HISTORICALS, message, key, is_problem=False)
 
 
@@ -103,7 +108,7 @@ def _by_pod(entries: Iterable[Entry]) -> Iterable[Entry]:
 
 def _progress(entry: Entry) -> str:
     if entry.empty_since:
-        state = "no segments" if entry.bytes is not None else "not ready, and unknown to Druid,"
+        state = "nothing to move" if entry.bytes is not None else "not ready, and unknown to Druid,"
         return f"{entry.pod} ({state} since {entry.empty_since})"
     size = f"{size_text(entry.bytes)} left" if entry.bytes is not None else "not known to Druid"
     return f"{entry.pod} ({size}, since {entry.started_at})"
@@ -143,10 +148,8 @@ def _cause(decided: Decommission, inputs: Inputs) -> str:
         return _standstill(setting)
     if decided.unknown:
         return _unknown(decided.unknown)
-    return (
-        "Druid cannot move a segment that every other Historical of the tier has already: specify fewer replicas in "
-        "the load rules, or more pods of the group."
-    )
+    causes = [*unknown_replicas(situation(inputs), inputs.druid or DruidState())]
+    return causes[0] if causes else "The Historicals that stay may not be able to load them: check their logs."
 
 
 def _stops_moves(inputs: Inputs) -> str | None:

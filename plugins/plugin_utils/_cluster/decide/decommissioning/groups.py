@@ -19,6 +19,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
     annotated_names,
     record_of,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.replicas import (
+    replica_questions,
+    with_replicas,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.restart_time import (
     restart_seconds,
 )
@@ -72,7 +76,8 @@ def questions(inputs: Inputs) -> AskDruid | None:
     """
     if inputs.cluster.stopped or not (any(entry.server for entry in record_of(inputs)) or any(shrinking(inputs))):
         return None
-    return inputs.missing_answers(*_NEEDED, LOAD_STATUS)
+    first = inputs.missing_answers(*_NEEDED, LOAD_STATUS)
+    return first or inputs.missing_answers(*replica_questions(_situation(inputs), inputs.druid or DruidState()))
 
 
 def decommission_of(inputs: Inputs) -> Decommission:
@@ -125,6 +130,11 @@ def live_replicas(group: Group, inputs: Inputs) -> int:
 
 def situation(inputs: Inputs) -> Situation:
     """Return what the decision is based on."""
+    return with_replicas(_situation(inputs), inputs.druid or DruidState())
+
+
+def _situation(inputs: Inputs) -> Situation:
+    """Return the same without what is asked about replicas."""
     servers, record = _servers(inputs), record_of(inputs)
     staying = _staying(inputs, record, servers or ())
     others = tuple(server for server in servers or () if server.name not in staying)

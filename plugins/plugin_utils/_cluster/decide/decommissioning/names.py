@@ -49,5 +49,4 @@ def kept(current: Iterable[Entry], names: Names, found: Situation) -> Iterator[E
             yield replace(entry, unlisted_since=None) if entry.is_ours else entry
         elif entry.server in names.obsolete and not found.is_removal_certain(entry):
             ended, since = entry.ended or entry.pod not in leaving, found.unlisted_since(entry)
-            without_size = replace(entry, bytes=None, empty_since=None, confirmed_at=None)
-            yield replace(without_size, ended=ended, unlisted_since=since)
+            yield replace(entry, empty_since=None, confirmed_at=None, ended=ended, unlisted_since=since)

@@ -29,10 +29,13 @@ def too_small(group: ShrinkingGroup, found: Situation) -> TooSmall | None:
         return None
     begun = {entry.server for entry in found.record if not entry.ended}
     waiting = {pod.server.tier for pod in group.pods if pod.server and pod.server.name not in begun}
+    replicated = {
+        pod.server.name for each in found.groups for pod in each.pods if pod.server and pod.server.is_replicated
+    }
     tiers = (
         TooSmall(
             tier,
-            sum(each.used for each in found.servers_in(tier)),
+            sum(each.used for each in found.servers_in(tier) if each.name not in replicated),
             sum(each.capacity for each in found.remaining_in(tier)),
         )
         for tier in sorted(waiting)

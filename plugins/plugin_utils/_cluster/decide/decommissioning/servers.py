@@ -25,17 +25,27 @@ _ENDED = ("Failed", "Succeeded")
 
 @dataclass(frozen=True)
 class HistoricalServer:
-    """A Historical: its name, its tier, the bytes that it has loaded and can load, and the segments in its queue."""
+    """A Historical: its name, its tier, the bytes that it has loaded and can load, and the segments in its queue.
+
+    `is_replicated`: each Historical that stays in the tier has all of its segments, so that none can be moved.
+    """
 
     name: str
     tier: str
     used: int
     capacity: int
     queued: int = 0
+    is_replicated: bool = False
+
+    @property
+    def left(self) -> int:
+        """The bytes that are to be moved before it stops."""
+        return 0 if self.is_replicated else self.used
 
     @property
     def is_empty(self) -> bool:
-        return self.used == 0 and self.queued == 0
+        """True if it has nothing to be moved."""
+        return self.left == 0 and self.queued == 0
 
 
 def historical_servers(servers: Iterable[Server], queues: Mapping[str, LoadQueue]) -> tuple[HistoricalServer, ...]:

@@ -99,6 +99,9 @@ NAMED = {"historicalDecommission": [ENTRY.document]}
 UNNAMED = {"historicalDecommission": [Entry("h-1", "historicals", SINCE).document]}
 ENDED = {"historicalDecommission": [replace(ENTRY, ended=True).document]}
 REMOVED = {"historicalDecommission": [replace(ENTRY, ended=True, unlisted_since=SINCE).document]}
+EMPTY = {"historicalDecommission": [replace(ENTRY, bytes=0).document]}
+UNKNOWN = {"historicalDecommission": [replace(ENTRY, bytes=None).document]}
+BEFORE = "HistoricalNotDecommissioned: Pod h-1 has stopped before Druid had moved all segments:"
 POD = {"kind": "Pod", "metadata": {"name": "h-1"}}
 
 
@@ -108,10 +111,12 @@ POD = {"kind": "Pod", "metadata": {"name": "h-1"}}
         (NONE, UNNAMED, [POD], []),
         (UNNAMED, NAMED, [POD], ["HistoricalDecommissioning: Pod h-1 is being decommissioned (h-1:8083, 100 bytes)."]),
         (NAMED, NAMED, [POD], []),
-        (NAMED, REMOVED, [], ["HistoricalDecommissioned: Pod h-1 is decommissioned, and has stopped (h-1:8083)."]),
+        (EMPTY, REMOVED, [], ["HistoricalDecommissioned: Pod h-1 is decommissioned, and has stopped (h-1:8083)."]),
         (REMOVED, NONE, [], []),
         (REMOVED, ENDED, [], []),
-        (NAMED, NONE, [], ["HistoricalDecommissioned: Pod h-1 is decommissioned, and has stopped (h-1:8083)."]),
+        (EMPTY, NONE, [], ["HistoricalDecommissioned: Pod h-1 is decommissioned, and has stopped (h-1:8083)."]),
+        (NAMED, REMOVED, [], [f"{BEFORE} 100 bytes (h-1:8083)."]),
+        (UNKNOWN, REMOVED, [], [f"{BEFORE} segments of unknown size (h-1:8083)."]),
         (NAMED, NONE, [POD], ["HistoricalRecommissioned: Pod h-1 is not decommissioned any more (h-1:8083)."]),
     ],
 )

@@ -372,7 +372,7 @@ def test_a_pod_that_is_to_stop_again_needs_room() -> None:
 
 def test_the_record_stays_while_druid_does_not_answer() -> None:
     left = taken_back((entry(1, 9999, bytes=0, empty_since=ago(60)),), [], existing=(), druid=None).record
-    assert left == (entry(1, 9999, ended=True),)
+    assert left == (entry(1, 9999, ended=True, bytes=0),)
     # The same in each reconcile: a record that changes would be written again and again.
     assert taken_back(left, [], existing=(), druid=None).record == left
     again = decommission(situation(THREE, left, 1, shrinks=True, listed=["h-1:8083"]))

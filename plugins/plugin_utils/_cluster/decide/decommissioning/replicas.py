@@ -1,0 +1,122 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Segments that Druid cannot move, because every Historical that stays in the tier has them already. Pure.
+
+That is only possible with more replicas in a load rule than Historicals stay. A Historical that has no other segments
+is empty for the purpose of leaving.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.servers import (
+    HistoricalServer,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.situation import (
+    LeavingPod,
+    Situation,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import RULES, Rule, segments_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
+
+
+class TooFewServers(NamedTuple):
+    """A tier in which a rule requires more replicas than Historicals stay: the names of those, and of those that leave.
+
+    The rule is the one with the most replicas.
+    """
+
+    tier: str
+    rule: Rule
+    staying: tuple[str, ...]
+    leaving: tuple[str, ...]
+
+    @property
+    def questions(self) -> tuple[Question[Any], ...]:
+        """The segments of each of these Historicals."""
+        return tuple(segments_of(name) for name in (*self.leaving, *self.staying))
+
+
+def replica_questions(found: Situation, answers: DruidState) -> tuple[Question[Any], ...]:
+    """Return what has to be asked about the replicas of segments: first the load rules."""
+    if not any(_tiers(found)):
+        return ()
+    if RULES not in answers.answers:
+        return (RULES,)
+    return tuple(question for tier in too_few_servers(found, answers) for question in tier.questions)
+
+
+def too_few_servers(found: Situation, answers: DruidState) -> Iterator[TooFewServers]:
+    """Yield the tiers in which Druid may not be able to move each segment."""
+    rules: Any = answers.answers.get(RULES)
+    if rules is None or isinstance(rules, Unavailable):
+        return
+    for tier in _tiers(found):
+        rule = max((each for each in rules if each.tier in (tier, None)), key=_replicas, default=None)
+        staying = tuple(each.name for each in found.remaining_in(tier))
+        if rule is not None and staying and _replicas(rule) > len(staying):
+            yield TooFewServers(tier, rule, staying, tuple(sorted(each.name for each in _loaded(found, tier))))
+
+
+def _replicas(rule: Rule) -> float:
+    return float("inf") if rule.replicas is None else rule.replicas
+
+
+def _tiers(found: Situation) -> list[str]:
+    """Return the tiers of the pods that are to stop, and have segments."""
+    return sorted({each.tier for each in _loaded(found)})
+
+
+def _loaded(found: Situation, tier: str | None = None) -> Iterator[HistoricalServer]:
+    for group in found.groups:
+        for pod in group.pods:
+            if pod.server is not None and pod.server.used and tier in (pod.server.tier, None):
+                yield pod.server
+
+
+def with_replicas(found: Situation, answers: DruidState) -> Situation:
+    """Return the situation, in which a Historical has nothing to move if each that stays has all of its segments."""
+    replicated = {name for tier in too_few_servers(found, answers) for name in _replicated(tier, answers)}
+    groups = tuple(
+        replace(group, pods=tuple(_with_server(pod, replicated) for pod in group.pods)) for group in found.groups
+    )
+    return replace(found, groups=groups) if replicated else found
+
+
+def _replicated(tier: TooFewServers, answers: DruidState) -> Iterator[str]:
+    segments = {name: answers.answers.get(segments_of(name)) for name in (*tier.leaving, *tier.staying)}
+    kept = [segments[name] for name in tier.staying]
+    if not all(isinstance(each, frozenset) for each in kept):
+        return
+    for name in tier.leaving:
+        own = segments[name]
+        # A Historical with bytes but without segments is about to announce them.
+        if isinstance(own, frozenset) and own and all(own <= each for each in kept if each is not None):
+            yield name
+
+
+def _with_server(pod: LeavingPod, replicated: Iterable[str]) -> LeavingPod:
+    if pod.server is None or pod.server.name not in replicated:
+        return pod
+    return replace(pod, server=replace(pod.server, is_replicated=True))
+
+
+def unknown_replicas(found: Situation, answers: DruidState) -> Iterator[str]:
+    """Yield why pods may not become empty, for each tier whose segments Druid does not report."""
+    for tier in too_few_servers(found, answers):
+        segments = [answers.answers.get(question) for question in tier.questions]
+        missing = next((each for each in segments if isinstance(each, Unavailable)), None)
+        if missing is None:
+            continue
+        number = "a replica on each Historical" if tier.rule.replicas is None else f"{tier.rule.replicas} replicas"
+        verb = "stays" if len(tier.staying) == 1 else "stay"
+        yield (
+            f"The load rules of {tier.rule.datasource} require {number} in tier {tier.tier}, in which "
+            f"{', '.join(tier.staying)} {verb}. Druid cannot move a segment that all of these have, and does not "
+            f"report which they have: {missing.message} Specify fewer replicas in the load rules, or more "
+            "pods of the group."
+        )
