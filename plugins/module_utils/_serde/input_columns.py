@@ -15,7 +15,7 @@ def input_columns(aggregator: Any) -> Iterator[str]:
     """Yield the name of an aggregator and its input columns, as far as they can be specified."""
     if not isinstance(aggregator, Mapping):
         return
-    for name in ("name", "fieldName"):
+    for name in ("name", "fieldName", "timeColumn"):
         yield from _names([aggregator.get(name)])
     for name in ("fieldNames", "fields", "metricColumns"):
         yield from _names(aggregator.get(name))

@@ -4,8 +4,8 @@
 
 """The dimensionExclusions of a data schema, to which Druid adds columns (``DataSchema``). Pure.
 
-Druid adds the time column, and the columns and names of the metrics, apart from the dimensions. Which ones were
-specified is unknown, so those that it has are kept, unless the user specifies others.
+Druid adds the time column, and the columns and names of the metrics, apart from the dimensions. What it has added
+because of a schema ends with that schema: sent back, it would exclude columns of all later ones.
 """
 
 from __future__ import annotations
@@ -14,45 +14,47 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._serde.input_columns import input_columns
-from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path, changed_at, value_at
 
 _SCHEMA: Path = ("spec", "dataSchema")
-_PLACE: Path = (*_SCHEMA, "dimensionsSpec", "dimensionExclusions")
+_DIMENSIONS: Path = (*_SCHEMA, "dimensionsSpec")
+_NAME = "dimensionExclusions"
 
 
 def with_exclusions(before: Mapping[str, Any], desired: Any, after: Any) -> Any:
-    """Return the merged spec of a supervisor with the exclusions that are to be sent; those of Druid if none change."""
-    current, specified = value_at(before, _PLACE), value_at(desired, _PLACE)
-    if not isinstance(current, list):
-        return after
-    if value_at(after, _PLACE) is None:
-        # null, which removes the specified ones
-        return _replaced(after, _of_specified(current, [], value_at(after, _SCHEMA)))
-    if isinstance(specified, list):
-        return changed_at(after, _PLACE, lambda _merged: _of_specified(current, specified, value_at(after, _SCHEMA)))
-    if are_same(before, after):
-        return after
-    # Druid rejects a dimension that is excluded, even if it has excluded it itself
-    dimensions = {*_dimensions(value_at(after, _SCHEMA))}
-    return changed_at(after, _PLACE, lambda _merged: [name for name in current if name not in dimensions])
+    """
+    Return the merged spec of a supervisor with the exclusions that are to be sent; those of Druid if none change.
 
-
-def _replaced(spec: Any, exclusions: list[Any]) -> Any:
-    place, name = _PLACE[:-1], _PLACE[-1]
+    They are the specified ones, which are those in Druid apart from what Druid has added if none are specified, and
+    those in Druid that it would add again.
+    """
+    current, dimensions = value_at(before, (*_DIMENSIONS, _NAME)), value_at(after, _DIMENSIONS)
     # Druid rejects an invalid dimensionsSpec
-    return changed_at(spec, place, lambda each: {**each, name: exclusions} if isinstance(each, Mapping) else each)
+    if not (isinstance(current, list) and isinstance(dimensions, Mapping)):
+        return after
+    added = {*_added(value_at(after, _SCHEMA))}
+    kept = [name for name in current if name in added]
+    specified = value_at(desired, (*_DIMENSIONS, _NAME))
+    if not isinstance(specified, list):
+        # null removes the specified ones
+        specified = [] if dimensions.get(_NAME) is None else _specified_earlier(current, before, after)
+    exclusions = sorted([*kept, *(name for name in specified if name not in kept)], key=str)
+    return changed_at(after, _DIMENSIONS, lambda each: {**each, _NAME: exclusions})
 
 
-def _of_specified(current: list[Any], specified: list[Any], schema: Any) -> list[Any]:
-    """Return Druid's exclusions if they are the specified ones and what Druid adds, otherwise the specified ones."""
-    names = [name for name in specified if isinstance(name, str)]
-    others = [name for name in current if name not in names]
-    is_same = all(name in current for name in specified) and {*others} <= {*_added(schema)}
-    return current if is_same else specified
+def _specified_earlier(current: list[Any], before: Mapping[str, Any], after: Any) -> list[Any]:
+    """Return what is excluded because someone specified it, without the columns that are a dimension now."""
+    others = {*_added(value_at(before, _SCHEMA)), *_dimensions(value_at(after, _SCHEMA))}
+    return [name for name in current if name not in others]
 
 
 def _added(schema: Any) -> Iterator[str]:
+    """Yield what Druid adds for a schema. It rejects a dimension that is excluded, even by itself."""
+    dimensions = {*_dimensions(schema)}
+    yield from (name for name in _columns(schema) if name not in dimensions)
+
+
+def _columns(schema: Any) -> Iterator[str]:
     column = value_at(schema, ("timestampSpec", "column"))
     yield column if isinstance(column, str) and column else "timestamp"
     # Druid's name of the time column

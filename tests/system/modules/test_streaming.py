@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 
 import pytest
@@ -61,3 +62,29 @@ def test_waits_for_the_specified_condition(stream: Stream) -> None:
     )
 
     assert result["supervisors"][0]["status"]["payload"]["aggregateLag"] == 0
+
+
+def test_rows_have_the_columns_of_the_new_schema(stream: Stream) -> None:
+    """With schema discovery, what Druid derived from the old schema excludes no column of the new one."""
+    direct, (row, time) = stream.direct, ({"when": "2026-01-01T00:00:00Z", "ts": "x", "bytes": 5, "page": "a"}, "when")
+    first = stream.spec()
+    schema = first["spec"]["dataSchema"]
+    schema["dimensionsSpec"] = {"useSchemaDiscovery": True}
+    schema["metricsSpec"] = [{"type": "longSum", "name": "sum", "fieldName": "bytes"}]
+    second = copy.deepcopy(first)
+    second["spec"]["dataSchema"] |= {"metricsSpec": [], "timestampSpec": {"column": time, "format": "iso"}}
+    created = direct.supervisor(spec=first, suspended=True)["spec"]
+
+    stream.kafka.produce(stream.name, [row])
+    assert direct.supervisor(spec=second, suspended=False, wait=True, wait_for=READING)["changed"]
+    assert not direct.supervisor(spec=second)["changed"]
+    eventually(lambda: columns(stream) == {"__time", "ts", "bytes", "page"})
+
+    assert direct.supervisor(spec=first, suspended=True)["spec"] == created
+    assert not direct.supervisor(spec=first)["changed"]
+
+
+def columns(stream: Stream) -> set[str]:
+    """Return the columns that a query finds."""
+    known = f"SELECT COLUMN_NAME FROM INFORMATION_SCHEMA.COLUMNS WHERE TABLE_NAME = '{stream.name}'"
+    return {row["COLUMN_NAME"] for row in stream.druid.query(known)}

@@ -13,6 +13,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._serde.input_column
 
 AGGREGATORS: dict[str, tuple[Any, set[str]]] = {
     "a field": ({"type": "longSum", "name": "s", "fieldName": "added"}, {"s", "added"}),
+    "a column of times": ({"type": "longLast", "name": "l", "fieldName": "v", "timeColumn": "at"}, {"l", "v", "at"}),
     "names of fields": ({"name": "c", "fieldNames": ["a", "b"]}, {"c", "a", "b"}),
     "dimension specs": ({"name": "c", "fields": ["a", {"type": "default", "dimension": "b"}]}, {"c", "a", "b"}),
     "an expression": ({"name": "s", "expression": "abs(added) - a.b + $x"}, {"s", "added", "a", "b", "$x"}),

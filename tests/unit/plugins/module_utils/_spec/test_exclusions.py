@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._spec.exclusions import with_exclusions
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import merge
+from hypothesis import given
+from hypothesis import strategies as st
 
 METRICS = [
     {"type": "longSum", "name": "sum", "fieldName": "added"},
     {"type": "filtered", "name": "f", "aggregator": {"type": "count", "name": "c"}, "filter": {"dimension": "bot"}},
 ]
-DRUIDS = ["__time", "added", "f", "sum", "ts"]
+DRUIDS = ["__time", "added", "bot", "f", "sum", "ts"]
 
 
 def _spec(exclusions: Any, **schema: Any) -> dict[str, Any]:
@@ -52,21 +54,75 @@ def test_what_druid_adds_is_no_difference(specified: list[str]) -> None:
     ],
 )
 def test_other_exclusions_are_sent_as_specified(live: list[str], specified: list[str]) -> None:
-    assert _sent(_live(*live), _spec(specified)) == specified
+    """What Druid adds again stays, so that a diff has only what is specified."""
+    assert _sent(_live(*live), _spec(specified)) == sorted([*specified, *DRUIDS])
 
 
 def test_null_removes_the_specified_ones() -> None:
-    assert _sent(_live(), {"spec": {"dataSchema": {"dimensionsSpec": {"dimensionExclusions": None}}}}) == DRUIDS
-    assert _sent(_live("ip"), {"spec": {"dataSchema": {"dimensionsSpec": {"dimensionExclusions": None}}}}) == []
+    assert _sent(_live(), _spec_of({"dimensionExclusions": None})) == DRUIDS
+    assert _sent(_live("ip"), _spec_of({"dimensionExclusions": None})) == DRUIDS
 
 
 def test_exclusions_that_are_not_specified_stay() -> None:
-    live = _live("ip")
-    changed = _spec(None, granularitySpec={"rollup": False})
-    assert _sent(live, changed) == live["spec"]["dataSchema"]["dimensionsSpec"]["dimensionExclusions"]
+    assert _sent(_live("ip"), _spec(None, granularitySpec={"rollup": False})) == sorted(["ip", *DRUIDS])
 
 
-def test_a_dimension_is_not_excluded() -> None:
-    dimensions = {"dimensions": [{"type": "string", "name": "added"}]}
-    desired = {"spec": {"dataSchema": {"dimensionsSpec": dimensions, "metricsSpec": []}}}
-    assert _sent(_live("ip"), desired) == ["__time", "f", "ip", "sum", "ts"]
+FIRST_METRIC_ONLY = {"metricsSpec": METRICS[:1]}
+OTHER_TIME = {"timestampSpec": {"column": "when"}}
+AS_DIMENSION = {"dimensionsSpec": {"dimensions": [{"type": "string", "name": "added"}]}}
+CHANGES: dict[str, tuple[dict[str, Any], list[str] | None, set[str]]] = {
+    "no metrics": ({"metricsSpec": []}, None, {"added", "bot", "f", "sum"}),
+    "fewer metrics": (FIRST_METRIC_ONLY, None, {"bot", "f"}),
+    "another time column": (OTHER_TIME, None, {"ts"}),
+    "a specified one stays": ({"metricsSpec": []}, ["ip", "added"], {"bot", "f", "sum"}),
+    "null": ({"dimensionsSpec": {"dimensionExclusions": None}, "metricsSpec": METRICS[:1]}, None, {"ip", "bot", "f"}),
+    "a dimension of a metric": (AS_DIMENSION, None, {"added"}),
+    "a dimension of a metric, with exclusions": (AS_DIMENSION, ["ip"], {"added"}),
+    "a specified one becomes a dimension": ({"dimensionsSpec": {"dimensions": [{"name": "ip"}]}}, None, {"ip"}),
+}
+
+
+@pytest.mark.parametrize(("schema", "specified", "dropped"), CHANGES.values(), ids=CHANGES)
+def test_what_druid_derived_from_the_old_schema_is_dropped(
+    schema: dict[str, Any], specified: list[str] | None, dropped: set[str]
+) -> None:
+    dimensions = {**schema.get("dimensionsSpec", {}), **({"dimensionExclusions": specified} if specified else {})}
+    desired = {"spec": {"dataSchema": {**schema, **({"dimensionsSpec": dimensions} if dimensions else {})}}}
+
+    assert {*_sent(_live("ip"), desired)} == {"ip", *DRUIDS} - dropped
+
+
+EXCLUSIONS = st.lists(st.sampled_from(["ip", "added", "ts", "sum"]), unique=True)
+SCHEMAS = st.fixed_dictionaries(
+    {"timestampSpec": st.sampled_from([{"column": "ts"}, {"column": "at"}])},
+    optional={
+        "metricsSpec": st.lists(st.sampled_from(METRICS), unique_by=str),
+        "dimensionsSpec": st.fixed_dictionaries({"dimensionExclusions": EXCLUSIONS}),
+    },
+)
+
+
+@given(a=SCHEMAS, b=SCHEMAS)
+def test_a_schema_that_is_applied_again_is_as_at_first(a: dict[str, Any], b: dict[str, Any]) -> None:
+    """From A to B and back to A, whatever Druid has added. A resource sends null for what it had specified."""
+    schemas = [{"metricsSpec": [], "dimensionsSpec": {"dimensionExclusions": None}, **each} for each in (a, b, a)]
+    first = live = _as_druid_has_it(_spec_of(None, **schemas[0]))
+    for schema in schemas:
+        desired = {"spec": {"dataSchema": schema}}
+        live = _as_druid_has_it(with_exclusions(live, desired, merge(live, desired, "supervisor")))
+    assert live == first
+    assert with_exclusions(live, desired, merge(live, desired, "supervisor")) == live
+
+
+def _spec_of(dimensions: dict[str, Any] | None, **schema: Any) -> dict[str, Any]:
+    return {"spec": {"dataSchema": {**({} if dimensions is None else {"dimensionsSpec": dimensions}), **schema}}}
+
+
+def _as_druid_has_it(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a spec with the columns that Druid adds, which these are for the metrics above."""
+    schema = spec["spec"]["dataSchema"]
+    columns = {"longSum": ["added", "sum"], "filtered": ["bot", "f"]}
+    metrics = {name for metric in schema["metricsSpec"] for name in columns[metric["type"]]}
+    specified = schema["dimensionsSpec"]["dimensionExclusions"] or []
+    exclusions = sorted({*specified, *metrics, schema["timestampSpec"]["column"], "__time"})
+    return {"spec": {"dataSchema": {**schema, "dimensionsSpec": {"dimensionExclusions": exclusions}}}}
