@@ -70,6 +70,10 @@ class Compaction(Document):
         """Return the configuration. The list omits those that the user may not read, so these are read separately."""
         return self._configs.get(self._datasource) or self._fetch()
 
+    @property
+    def _specified(self) -> Any:
+        return self._desired
+
     def _fetch(self) -> dict[str, Any] | None:
         try:
             return dict(canonical_compaction(self._client.get(self._path)))

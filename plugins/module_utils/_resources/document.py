@@ -79,6 +79,11 @@ class Document(ABC):
 
     # What subclasses define.
 
+    @property
+    @abstractmethod
+    def _specified(self) -> Any:
+        """What the user has specified, in canonical form; None if nothing."""
+
     @abstractmethod
     def _fetch(self) -> Any:
         """Read the current state from Druid, in canonical form, None if it does not exist."""
@@ -111,7 +116,8 @@ class Document(ABC):
         except ApiError as error:
             if error.status != HTTPStatus.BAD_REQUEST or not self.is_merged or before is None or after is None:
                 raise
-            error.args = (f"{error} {_hint_of_merge(before, after, error.message)}",)
+            kept = [*kept_fields(before, after, self._specified, error.message)]
+            error.args = (f"{error} {_hint_of_merge(kept)}" if kept else str(error),)
             raise
         return self._fetch()
 
@@ -191,13 +197,11 @@ def _state(now: Any, after: Any) -> str:
 _MAX_FIELDS = 5
 
 
-def _hint_of_merge(before: Any, after: Any, message: str) -> str:
+def _hint_of_merge(kept: list[str]) -> str:
     """Return what was rejected: a user sees only the specified fields."""
-    kept = [*kept_fields(before, after, message)]
-    which = f" ({', '.join(kept[:_MAX_FIELDS])})" if kept else ""
     return (
-        f"Druid rejected the specified fields together with the current ones: a field that is not specified{which} "
-        "keeps its value. To remove a field, set it to null."
+        f"Druid rejected the specified fields together with the current ones: a field that is not specified "
+        f"({', '.join(kept[:_MAX_FIELDS])}) keeps its value. To remove a field, set it to null."
     )
 
 

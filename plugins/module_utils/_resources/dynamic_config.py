@@ -32,8 +32,7 @@ class DynamicConfig(Document):
         self._desired = canonical_config(kind, desired)
 
     @property
-    def desired(self) -> Mapping[str, Any]:
-        """The desired fields, in canonical form."""
+    def _specified(self) -> Any:
         return self._desired
 
     def _fetch(self) -> dict[str, Any]:

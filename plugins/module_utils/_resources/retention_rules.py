@@ -43,6 +43,10 @@ class RetentionRules(Document):
         self._datasource = datasource
         self._desired = canonical_rules(desired)
 
+    @property
+    def _specified(self) -> Any:
+        return self._desired
+
     def _fetch(self) -> dict[str, Any]:
         return {"rules": canonical_rules(self._client.get(self._path) or [])}
 

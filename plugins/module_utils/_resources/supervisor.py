@@ -141,6 +141,10 @@ class Supervisor(Document):
         else:
             self._starts.wait_until_started(self._target.id)
 
+    @property
+    def _specified(self) -> Any:
+        return self._target.spec
+
     def _fetch(self) -> dict[str, Any] | None:
         spec = self._get()
         return None if spec is None else canonical(spec)

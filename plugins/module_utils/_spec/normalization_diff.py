@@ -70,16 +70,19 @@ def _are_lists_of_same_length(one: Any, other: Any) -> bool:
 _WORDS = frozenset({"type", "value", "name", "format", "id", "spec", "field", "fields", "query", "column", "columns"})
 
 
-def kept_fields(before: Any, after: Any, message: str, path: str = "") -> Iterator[str]:
-    """Yield the paths of the fields that keep their values, not null, and whose names are in ``message``."""
+def kept_fields(before: Any, after: Any, specified: Any, message: str, path: str = "") -> Iterator[str]:
+    """Yield the paths of the fields that keep their values, not null, since they are not in ``specified``, and whose
+    names are in ``message``."""
     if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
         return
+    within = specified if isinstance(specified, Mapping) else {}
     for name in (name for name in after if after[name] is not None and name in before):
         child_path = f"{path}.{name}" if path else str(name)
-        if are_same(before[name], after[name]) and _is_named(str(name), message):
+        is_same = are_same(before[name], after[name])
+        if is_same and name not in within and _is_named(str(name), message):
             yield child_path
         else:
-            yield from kept_fields(before[name], after[name], message, child_path)
+            yield from kept_fields(before[name], after[name], within.get(name), message, child_path)
 
 
 def _is_named(field: str, message: str) -> bool:

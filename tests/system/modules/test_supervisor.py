@@ -96,8 +96,14 @@ def test_rejection_names_current_fields_that_were_sent_as_well(direct: Direct, s
 
     assert "not specified (spec.ioConfig.autoScalerConfig.taskCountMin) keeps its value" in str(no.value)
     assert "To remove a field, set it to null." in str(no.value)
+    scaling = fewer["spec"]["ioConfig"]["autoScalerConfig"]
+    # both limits are specified: nothing is to be said about one that is not
+    scaling.update(taskCountMin=2)
+    with pytest.raises(PartialFailure, match=r"400 .* taskCountMax can't lower than taskCountMin") as no:
+        direct.supervisor(spec=fewer)
+    assert "not specified" not in str(no.value)
     # with it, Druid accepts the same
-    fewer["spec"]["ioConfig"]["autoScalerConfig"]["taskCountMin"] = 1
+    scaling.update(taskCountMin=1)
     assert direct.supervisor(spec=fewer)["changed"]
 
 

@@ -66,23 +66,28 @@ MESSAGE = "A value of this type: exactly one of targetRowsPerSegment or maxRowsP
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "places"),
+    ("before", "after", "specified", "places"),
     [
         (
             {"partitionsSpec": {"targetRowsPerSegment": 5, "assumeGrouped": True}},
             {"partitionsSpec": {"targetRowsPerSegment": 5, "assumeGrouped": True, "maxRowsPerSegment": 9}},
+            {"partitionsSpec": {"maxRowsPerSegment": 9}},
             ["partitionsSpec.targetRowsPerSegment"],
         ),
-        ({"maxRowsPerSegment": 1}, {"maxRowsPerSegment": 2}, []),
-        ({"maxRowsPerSegment": None}, {"maxRowsPerSegment": None}, []),
-        ({"maxRows": 1}, {"maxRows": 1}, []),
+        ({"maxRowsPerSegment": 1}, {"maxRowsPerSegment": 2}, {"maxRowsPerSegment": 2}, []),
+        ({"maxRowsPerSegment": None}, {"maxRowsPerSegment": None}, {}, []),
+        ({"maxRows": 1}, {"maxRows": 1}, {}, []),
         # a word of the message
-        ({"present": 1}, {"present": 1}, ["present"]),
-        ({"type": "of"}, {"type": "of"}, []),
+        ({"present": 1}, {"present": 1}, None, ["present"]),
+        ({"type": "of"}, {"type": "of"}, None, []),
+        # specified, with the value that it has
+        ({"maxRowsPerSegment": 1}, {"maxRowsPerSegment": 1}, {"maxRowsPerSegment": 1}, []),
     ],
 )
-def test_kept_fields_are_those_that_the_message_names(before: Any, after: Any, places: list[str]) -> None:
-    assert list(kept_fields(before, after, MESSAGE)) == places
+def test_kept_fields_are_not_specified_and_named_in_the_message(
+    before: Any, after: Any, specified: Any, places: list[str]
+) -> None:
+    assert list(kept_fields(before, after, specified, MESSAGE)) == places
 
 
 def test_differing_fields_have_a_fixed_order() -> None:
