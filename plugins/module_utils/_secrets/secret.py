@@ -96,8 +96,14 @@ def is_provider(value: str) -> bool:
         return False
 
 
+# What all of the patterns below need. Most strings of a specification are single words.
+_SEPARATOR = re.compile(r"[\s=:<]")
+
+
 def secrets_in(text: str) -> Iterator[Secret]:
     """Yield every secret in the text, in no particular order. Secrets may overlap."""
+    if not _SEPARATOR.search(text):
+        return
     for head, value in _named():
         yield from _after(head, value, text)
     for block in _properties().finditer(text):
