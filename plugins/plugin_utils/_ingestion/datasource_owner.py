@@ -19,6 +19,10 @@ from dataclasses import replace
 from typing import Literal
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
+    LastApplied,
+    former_datasource,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.siblings import age, of_same_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import AUTOCOMPACT, Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -27,6 +31,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 Field = Literal["compaction", "rules"]
 FIELDS: tuple[Field, ...] = ("compaction", "rules")
 _NAMES: Mapping[Field, str] = {"compaction": "compaction", "rules": "retention rules"}
+_MODULES: Mapping[Field, str] = {"compaction": "compaction", "rules": "retention_rules"}
 
 
 def older_owners(ingestion: Ingestion, siblings: Iterable[Ingestion]) -> dict[Field, str]:
@@ -60,6 +65,22 @@ def findings(ingestion: Ingestion, owners: Mapping[Field, str]) -> Iterator[Find
             f"DruidIngestion {owner}, which is older or a compaction supervisor, also specifies the {_NAMES[field]} of "
             f"datasource {_datasource(ingestion)}, and owns them: those of this resource are not applied. Remove them "
             "from one of the two.",
+        )
+
+
+def kept_configuration(ingestion: Ingestion, record: LastApplied, siblings: Iterable[Ingestion]) -> Iterator[str]:
+    """Yield a warning if the datasource is not the applied one, whose configuration stays with its data."""
+    now, before = _datasource(ingestion), former_datasource(record)
+    if before is None or before == now:
+        return
+    applied = (field for field in FIELDS if record.specified.get(field) is not None)
+    kept = [field for field in applied if not is_specified_by_another(ingestion, siblings, field, before)]
+    if kept:
+        names, modules = (" and ".join(each[field] for field in kept) for each in (_NAMES, _MODULES))
+        yield (
+            f"This resource now ingests into {'another target' if now is None else f'datasource {now}'}. Datasource "
+            f"{before} keeps its data and its {names}, which are not managed any more. To remove them, use the module "
+            f"{modules} with datasource: {before} and state: absent."
         )
 
 

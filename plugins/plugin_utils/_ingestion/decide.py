@@ -27,8 +27,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs i
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.interrupted_submission import replaced_task
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
+    MAX_BYTES,
     LastApplied,
     read_last_applied,
+    size_of,
+    to_config_map,
     with_task,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
@@ -78,7 +81,22 @@ def _plan(inputs: Inputs) -> Plan:
     changes = (*ended, *changes) if isinstance(druid_state, TaskState) else (*changes, *ended)
     is_saved = record == after and (inputs.is_recorded or not after.id)
     final = () if is_saved else (SaveLastApplied(after),)
-    return Plan(_created_once((*changes, *final), inputs), findings)
+    plan = Plan(_created_once((*changes, *final), inputs), findings)
+    too_large = next(_too_large(ingestion, plan.saved), None)
+    return plan if too_large is None else Plan(findings=(too_large,))
+
+
+def _too_large(ingestion: Ingestion, records: Iterable[LastApplied | None]) -> Iterator[Finding]:
+    """Yield a problem for each record that does not fit, since without it nothing may be sent to Druid."""
+    for size in (size_of(to_config_map(record, ingestion)) for record in records if record is not None):
+        if size > MAX_BYTES:
+            yield Finding(
+                reasons.INVALID_SPEC,
+                f"spec.ingestion: what is to be applied has {size:,} bytes, and its record, ConfigMap "
+                f"{names.record_name(ingestion.name)}, can have {MAX_BYTES:,}. Nothing is sent to Druid. Make the spec "
+                "smaller, such as with schema discovery (useSchemaDiscovery) instead of dimensions, or manage it with "
+                "the modules supervisor or task, which need no record.",
+            )
 
 
 def _of_supervisor(
@@ -155,6 +173,7 @@ def _warnings(inputs: Inputs) -> Iterator[str]:
         yield from inputs.druid_state.change.warnings
     for change in inputs.datasource:
         yield from change.warnings
+    yield from datasource_owner.kept_configuration(inputs.ingestion, inputs.record, inputs.siblings)
 
 
 def _duplicate(druid_state: DruidState, owner: str) -> Finding:

@@ -15,12 +15,16 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
+from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import Normalized, Store
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion, without_suspension
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
 
+# Of a ConfigMap, 1 MiB (MaxSecretSize of Kubernetes), without the digests of what Druid normalized.
+MAX_BYTES = 2**20 - 2**14
+_MAX_INDENTED = 2**17
 SPEC_KEY, HASH_KEY, STATE_KEY, NORMALIZED_KEY = "spec.json", "sha256", "state.json", "normalized.json"
 # In the ConfigMap, which belongs to one spec.
 IN_RECORD = Store(name=lambda change: change.what, state=lambda change: change.before)
@@ -175,12 +179,28 @@ def to_config_map(record: LastApplied, ingestion: Ingestion, normalized: Normali
     if ingestion.uid:
         metadata["ownerReferences"] = [_owner(ingestion, ingestion.uid)]
     data = {
-        SPEC_KEY: json.dumps(record.specified, sort_keys=True, indent=1, ensure_ascii=False),
+        SPEC_KEY: _spec_text(record.specified),
         HASH_KEY: record.hash,
         STATE_KEY: json.dumps(state, sort_keys=True),
         **({NORMALIZED_KEY: json.dumps(normalized, sort_keys=True)} if normalized else {}),
     }
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+
+
+def _spec_text(specified: Mapping[str, Any]) -> str:
+    """Return the text of a spec, with indentation for a reader unless it is large."""
+    text = json.dumps(specified, sort_keys=True, indent=1, ensure_ascii=False)
+    return text if len(text) <= _MAX_INDENTED else json.dumps(specified, sort_keys=True, ensure_ascii=False)
+
+
+def size_of(config_map: Manifest) -> int:
+    """Return the bytes that Kubernetes counts in a ConfigMap."""
+    return sum(len(key) + len(text.encode("utf-8", "surrogatepass")) for key, text in config_map["data"].items())
+
+
+def former_datasource(record: LastApplied) -> str | None:
+    """Return the datasource of the last applied spec."""
+    return datasource_of(record.specified.get("spec") or {})
 
 
 def with_task(record: LastApplied, **changes: Any) -> LastApplied:

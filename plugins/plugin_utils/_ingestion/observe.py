@@ -51,6 +51,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.interrup
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     IN_RECORD,
     LastApplied,
+    former_datasource,
     has_own_record,
     read_last_applied,
     read_normalized,
@@ -168,7 +169,7 @@ def fetch_datasource(
 ) -> tuple[DruidChange, ...]:
     """Read the specified compaction and retention rules, and those to remove: the previously specified ones.
 
-    Those that another resource specifies are not removed.
+    Those that another resource specifies are not removed, nor are those of a former datasource, whose data stays.
     """
     return tuple(
         _fetch(client, kind, datasource, f"{kind} of {datasource}", desired, known)
@@ -230,26 +231,27 @@ _DatasourceConfig = tuple[str, str, Mapping[str, Any] | list[Any] | None]
 def _compaction(
     ingestion: Ingestion, record: LastApplied, siblings: tuple[Ingestion, ...]
 ) -> Iterator[_DatasourceConfig]:
-    now, before = datasource_of(ingestion.document), _former(record)
+    now, before = datasource_of(ingestion.document), former_datasource(record)
     specified, last = ingestion.compaction, record.specified.get("compaction")
-    if specified is not None and now:
+    if not now:
+        return
+    if specified is not None:
         desired = supervisor.with_removed_fields(last, specified) if now == before else specified
         yield COMPACTION, now, {**desired, "dataSource": now}
-    is_obsolete = last is not None and not (specified is not None and now == before)
-    if is_obsolete and before and not is_specified_by_another(ingestion, siblings, "compaction", before):
-        yield COMPACTION, before, None
+    elif last is not None and now == before and not is_specified_by_another(ingestion, siblings, "compaction", now):
+        yield COMPACTION, now, None
 
 
 def _rules(ingestion: Ingestion, record: LastApplied, siblings: tuple[Ingestion, ...]) -> Iterator[_DatasourceConfig]:
-    now, before = datasource_of(ingestion.document), _former(record)
-    if ingestion.rules and now:
+    now, before = datasource_of(ingestion.document), former_datasource(record)
+    if not now:
+        return
+    if ingestion.rules:
         yield RETENTION_RULES, now, ingestion.rules
-    is_obsolete = record.specified.get("rules") and not (ingestion.rules and now == before)
-    if is_obsolete and before and not is_specified_by_another(ingestion, siblings, "rules", before):
+    elif (
+        record.specified.get("rules")
+        and now == before
+        and not is_specified_by_another(ingestion, siblings, "rules", now)
+    ):
         # without its own rules, the default rules apply
-        yield RETENTION_RULES, before, []
-
-
-def _former(record: LastApplied) -> str | None:
-    """Return the datasource of the last applied spec."""
-    return datasource_of(record.specified.get("spec") or {})
+        yield RETENTION_RULES, now, []

@@ -164,6 +164,28 @@ def test_datasource_configuration_is_removed_with_its_specification(ingestion: I
     assert kept_compaction(ingestion) is None
 
 
+@CLUSTER_WIDE
+def test_a_former_datasource_keeps_its_configuration(ingestion: Ingesting) -> None:
+    """Its data stays, and would otherwise be dropped or loaded as the default rules say."""
+    rules = [{"type": "loadByPeriod", "period": "P1M", "tieredReplicants": {"_default_tier": 1}}]
+    ingestion.kafka.make_topic(ingestion.name)
+    spec = kafka_spec(ingestion)
+    ingestion.live.create(ingestion.resource("kafka", spec, suspend=True, compaction={}, rules=rules))
+    ingestion.settled()
+
+    spec["spec"]["dataSchema"]["dataSource"] = f"{ingestion.name}-renamed"
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"nativeSpec": spec}}})
+    predicted, outcome = ingestion.one_pass(check_mode=True), ingestion.one_pass()
+
+    assert done(predicted) == done(outcome)
+    assert [text for text in predicted.warnings if f"Datasource {ingestion.name} keeps its data and its comp" in text]
+    ingestion.settled()
+    assert [rule["type"] for rule in kept_rules(ingestion)] == ["loadByPeriod"]
+    assert kept_compaction(ingestion) is not None
+    events = [each["message"] for each in ingestion.live.list("Event")]
+    assert any("To remove them, use the module compaction and retention_rules" in text for text in events), events
+
+
 def rules_path(ingestion: Ingesting) -> str:
     return f"/druid/coordinator/v1/rules/{ingestion.name}"
 

@@ -235,3 +235,20 @@ def assert_silent(ingestion: Ingesting, *canaries: str) -> None:
     messages = [ingestion.stored["status"], ingestion.live.list("Event")]
     for canary in canaries:
         assert canary not in json.dumps(messages)
+
+
+def test_a_spec_that_its_record_cannot_hold_is_not_sent(ingestion: Ingesting) -> None:
+    """Applied without a record, it would fail in every reconcile, and a deletion would not know what to terminate."""
+    ingestion.kafka.make_topic(ingestion.name)
+    spec = {**kafka_spec(ingestion), "context": {"note": "a" * 1_100_000}}
+    ingestion.live.create(ingestion.resource("kafka", spec))
+
+    outcomes = [ingestion.one_pass(check_mode=True), ingestion.one_pass()]
+
+    assert ingestion.writes == []
+    assert ingestion.condition("Ready") == ("False", "InvalidSpec")
+    assert all("can have 1,032,192. Nothing is sent to Druid." in str(each.problems) for each in outcomes)
+
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"nativeSpec": {"context": None}}}})
+    ingestion.change(suspend=True)
+    assert ingestion.condition("Ready") == ("True", "Suspended")

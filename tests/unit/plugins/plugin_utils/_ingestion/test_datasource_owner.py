@@ -159,14 +159,37 @@ DROPPED = one("b")
         (DROPPED, [one("c", ingestion=BOTH)], RECORDED, []),
         (DROPPED, [one("c", ingestion={"rules": RULES})], RECORDED, [COMPACTION]),
         (DROPPED, [one("c", document=COMPACTION_SUPERVISOR, kind="autocompact")], RECORDED, [RETENTION_RULES]),
-        # the datasource has changed
-        (one("b", document=OTHER, ingestion=BOTH), [A], RECORDED, [COMPACTION, RETENTION_RULES]),
+        # the datasource has changed: that of the former one stays with its data
+        (one("b", document=OTHER, ingestion=BOTH), [], RECORDED, [COMPACTION, RETENTION_RULES]),
+        (one("b", document=OTHER), [], RECORDED, []),
+        (one("b", document={"query": "REPLACE ..."}, kind="sql"), [], RECORDED, []),
     ],
 )
 def test_only_the_owner_writes_and_removes(
     own: Ingestion, siblings: list[Ingestion], record: LastApplied | None, expected: list[str]
 ) -> None:
     assert kinds(inputs_of(own, siblings, record)) == expected
+
+
+@pytest.mark.parametrize(
+    ("own", "siblings", "kept"),
+    [
+        (one("b", document=OTHER, ingestion=BOTH), [], "compaction and retention rules"),
+        (one("b", document=OTHER), [], "compaction and retention rules"),
+        (one("b", document={"query": "REPLACE ..."}, kind="sql"), [], "compaction and retention rules"),
+        (one("b", document=OTHER), [one("a", ingestion={"rules": RULES})], "compaction"),
+        (one("b", document=OTHER), [A], None),
+        (DROPPED, [], None),
+    ],
+)
+def test_warns_of_what_a_former_datasource_keeps(own: Ingestion, siblings: list[Ingestion], kept: str | None) -> None:
+    found = inputs_of(own, siblings, RECORDED)
+
+    about = [text for text in decide(found).warnings if "keeps its data" in text]
+
+    assert {change.id for change in found.datasource} <= {"pages" if own is DROPPED else "other"}
+    assert len(about) == (kept is not None)
+    assert all(f"Datasource pages keeps its data and its {kept}, " in text for text in about)
 
 
 def test_record_does_not_have_what_another_owns() -> None:

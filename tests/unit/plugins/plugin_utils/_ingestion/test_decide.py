@@ -19,7 +19,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs i
     SupervisorState,
     TaskState,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, SubmittedTask
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
+    LastApplied,
+    SubmittedTask,
+    size_of,
+    to_config_map,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
     Plan,
     SaveLastApplied,
@@ -289,3 +294,26 @@ def test_paused_ingestion_is_only_observed() -> None:
     plan = plan_of(ingestion(paused=True), LastApplied(), SupervisorState(replace(CREATED, warnings=("w",))))
     assert (plan.steps, [each.reason for each in plan.findings]) == ((), ["Paused", "ChangesPending"])
     assert plan.warnings == ("w", plan.findings[1].message)
+
+
+def _of_size(size: int) -> Ingestion:
+    """Return a resource with so many dimensions that its spec has about this number of bytes."""
+    dimensions = [{"type": "string", "name": f"dimension{number:06}"} for number in range(size // 45)]
+    return ingestion(document={"spec": {"dataSchema": {"dimensionsSpec": {"dimensions": dimensions}}}})
+
+
+@pytest.mark.parametrize(("size", "fits"), [(900_000, True), (1_100_000, False)])
+def test_a_spec_whose_record_does_not_fit_is_not_applied(size: int, fits: bool) -> None:
+    plan = plan_of(_of_size(size), EMPTY, SupervisorState(CREATED), is_recorded=False)
+
+    assert bool(plan.steps) is fits
+    assert [finding.reason for finding in plan.findings] == ([] if fits else ["InvalidSpec"])
+    assert all("and its record, ConfigMap i-ingestion, can have 1,032,192" in each.message for each in plan.findings)
+    saved = [to_config_map(record, _of_size(size)) for record in plan.saved if record]
+    assert all(size_of(each) < 2**20 for each in saved)
+
+
+def test_what_is_applied_already_needs_no_new_record() -> None:
+    applied = _of_size(1_100_000)
+    record = LastApplied(applied.specified, "pages")
+    assert titles(applied, record, SupervisorState(CHANGED)) == ["update supervisor pages"]
