@@ -33,6 +33,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 _PROBE = "dry-run"
 _LONGEST_STEM = 44
 _VOLUME_MOUNT = re.compile(r"\.volumeMounts\[\d+\]\.name$")
+# kube-apiserver, for the data of a ConfigMap.
+_IMMUTABLE = "field is immutable when `immutable` is set"
 # Not a verdict on the object: the server is busy or broken, or the object was modified concurrently.
 _NO_VERDICT = frozenset({401, 404, 408, 429})
 
@@ -104,11 +106,14 @@ def _finding(step: Step, error: ApiError) -> Finding:
     no_verdict = error.status >= 500 or error.status in _NO_VERDICT or error.is_conflict
     reason = reasons.APPLY_FAILED if no_verdict else reasons.REJECTED_BY_API_SERVER
     message = explain(step, error)
-    sentences = (message if message.endswith(".") else f"{message}.", *_remedies(error))
+    sentences = (message if message.endswith(".") else f"{message}.", *_remedies(step, error))
     return rejection(step, reason, " ".join(sentences))
 
 
-def _remedies(error: ApiError) -> Iterator[str]:
-    """Yield remedies for fields that the server names by their path in the pod, not in the resource."""
+def _remedies(step: Step, error: ApiError) -> Iterator[str]:
+    """Yield remedies where the server names a field by its path in the pod, or none that helps."""
+    if any(_IMMUTABLE in text for _path, text in error.causes):
+        where = f"{step.key.kind.lower()} {step.key.name} --namespace {step.manifest['metadata']['namespace']}"
+        yield f"Its field immutable is true: delete it (kubectl delete {where}), so that it is created again."
     if any(_VOLUME_MOUNT.search(path) and text.startswith("Not found") for path, text in error.causes):
         yield "Add a volume of that name to the volumes of spec or of the group, or remove the volume mount."

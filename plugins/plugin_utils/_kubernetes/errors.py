@@ -122,9 +122,17 @@ class ApiError(KubernetesError):
         if self.is_missing_namespace:
             return ". Create the namespace first, or name another one."
         remedy = _REMEDIES.get(self.status)
-        return f". {remedy.format(verb=self.verb, resource=self.resource)}" if remedy else ""
+        return f". {remedy.format(verb=self._missing_verb, resource=self.resource)}" if remedy else ""
+
+    @property
+    def _missing_verb(self) -> str:
+        """The verb that the user lacks: the apply of an object that does not exist needs patch and create."""
+        named = _LACKED_VERB.search(self.message)
+        return named[1] if named else self.verb
 
 
+# kube-apiserver: statefulsets.apps is forbidden: User "u" cannot create resource "statefulsets" in API group ...
+_LACKED_VERB = re.compile(r'User ".*" cannot (\w+) resource "')
 _UNCHECKED = re.compile(r', <nil>: Invalid value: "?null"?: some validation rules were not checked[^\]]*')
 # The server's message for a failed JSON patch.
 _PATCH_FAILED = "the server rejected our request due to an error in our request"

@@ -277,6 +277,10 @@ def test_message_names_the_missing_permission(ansible: Ansible, live: NamespaceC
     grant(live, *RULES, {"apiGroups": ["apps"], "resources": ["statefulsets"], "verbs": ["get", "list"]})
     [no_patch] = messages(ansible, limited)
     assert "The user needs the verb patch on statefulsets.apps (RBAC)" in no_patch
+    # an apply of an object that does not exist needs both
+    grant(live, *RULES, {"apiGroups": ["apps"], "resources": ["statefulsets"], "verbs": ["get", "list", "patch"]})
+    [no_create] = messages(ansible, limited)
+    assert "The user needs the verb create on statefulsets.apps (RBAC)" in no_create
     assert "Nothing of group data is changed." in no_patch
     # what does not need it is there, whole groups only
     assert {name for _kind, name in live.created_objects()} == {

@@ -129,6 +129,18 @@ ERRORS: list[tuple[str, Call, Response, str]] = [
         "(RBAC), or an admission policy forbids it.",
     ),
     (
+        # of kube-apiserver 1.34, if the object does not exist and the user may only patch
+        "forbidden creation by an apply",
+        APPLY,
+        Response(
+            403,
+            status('configmaps "n" is forbidden: User "u" cannot create resource "configmaps" in API group "" in ...'),
+        ),
+        'Cannot patch ConfigMap n in namespace ns: 403 configmaps "n" is forbidden: User "u" cannot create resource '
+        '"configmaps" in API group "" in .... The user needs the verb create on configmaps (RBAC), or an admission '
+        "policy forbids it.",
+    ),
+    (
         "forbidden status",
         lambda api: api.patch_status("Druid", "ns", "c", OPERATIONS),
         Response(403, status("no access")),
