@@ -18,6 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cre
     only_creates,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import QUOTA
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.missing_pods import EVENT
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run, dry_run_patches
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
     AskDruid,
@@ -44,6 +45,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_f
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import MAX_NEEDS, Need, decide_and_gather
+
+# The permission to list them can be missing. The writes themselves report quotas, and kubectl shows the events.
+_OPTIONAL = {
+    QUOTA: "check whether each group as a whole fits into the quotas",
+    EVENT: "report why pods are missing",
+}
 
 
 def plan_for(api: KubernetesApi, inputs: Inputs, options: Options) -> tuple[Plan, Inputs]:
@@ -132,10 +139,9 @@ def _storage_class(api: KubernetesApi, name: str) -> Manifest | str:
 
 def _list(api: KubernetesApi, namespace: str, need: List) -> tuple[Manifest, ...]:
     try:
-        return tuple(api.list_objects(need.kind, namespace, need.label_selector))
+        return tuple(api.list_objects(need.kind, namespace, need.label_selector, need.field_selector))
     except ApiError as error:
-        # Quotas are optional: the permission to list them can be missing, and the writes themselves report them.
-        if need.kind != QUOTA or error.status != FORBIDDEN:
+        if need.kind not in _OPTIONAL or error.status != FORBIDDEN:
             raise
-        api.warnings.append(f"Cannot check whether each group as a whole fits into the quotas: {error}")
+        api.warnings.append(f"Cannot {_OPTIONAL[need.kind]}: {error}")
         return ()

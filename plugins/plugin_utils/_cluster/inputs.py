@@ -70,7 +70,7 @@ class Inputs:
     def live(self) -> Observed:
         """The live objects of the cluster, including those that only a name or another LIST finds."""
         found = (live for live in (self.unlisted or {}).values() if is_ours(live, self.cluster))
-        return self.observed.with_objects((*found, *self.lists.get("ReplicaSet", ())))
+        return self.observed.with_objects((*found, *self.lists.get("ReplicaSet", ()), *self.lists.get("Event", ())))
 
     @cached_property
     def live_and_all_claims(self) -> Observed:
@@ -92,10 +92,11 @@ class Get(Need):
 
 @dataclass(frozen=True)
 class List(Need):
-    """All objects of a kind in the namespace that match the label selector."""
+    """All objects of a kind in the namespace that match the selectors."""
 
     kind: str
     label_selector: str = ""
+    field_selector: str = ""
 
 
 @dataclass(frozen=True)

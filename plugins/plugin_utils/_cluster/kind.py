@@ -36,11 +36,24 @@ def _details(status: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"nodes": status.get("nodes", "")}
 
 
+# Reasons of Ready for which kubectl describe shows more.
+_WITH_UNREADY_PODS = frozenset(
+    {
+        reasons.PODS_NOT_READY,
+        reasons.ROLLING_OUT,
+        reasons.PODS_FAILING,
+        reasons.PODS_NOT_CREATED,
+        reasons.PODS_NOT_SCHEDULED,
+        reasons.ROLLOUT_STALLED,
+    }
+)
+
+
 def _hint(outcome: Outcome[Plan], request: Request[Options]) -> str:
     """Return the command that shows why a wait for pods timed out."""
     conditions = outcome.report.status["conditions"] if outcome.report and not outcome.problems else ()
-    ready = ((each["type"], each["reason"]) for each in conditions)
-    if not outcome.timed_out or ("Ready", reasons.PODS_NOT_READY) not in ready:
+    has_unready = any(each["type"] == "Ready" and each["reason"] in _WITH_UNREADY_PODS for each in conditions)
+    if not outcome.timed_out or not has_unready:
         return ""
     selector = f"--namespace {request.namespace} --selector {names.CLUSTER_LABEL}={request.name}"
     return f"Inspect them: kubectl describe statefulsets,deployments,replicasets,pods {selector}"

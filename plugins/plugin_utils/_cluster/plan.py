@@ -273,7 +273,7 @@ class Plan(plan.Plan[Step]):
     that the status reports. `awaited` is what the next group of a rollout waits for in Druid, and `druid_before` the
     state of Druid at the start of the rollout, if it was read now. `drain` is the progress of a drain, as the status
     reports it; None if it was not decided. `decommission` is what is decided about Historicals, None if nothing could
-    be decided.
+    be decided. `refused_evictions`: the PodDisruptionBudgets that do not allow an eviction, each with the remedy.
     """
 
     in_druid: tuple[DruidChange, ...] = ()
@@ -284,6 +284,7 @@ class Plan(plan.Plan[Step]):
     druid_before: Mapping[str, int] | None = None
     drain: Mapping[str, Any] | None = None
     decommission: Decommission | None = None
+    refused_evictions: tuple[str, ...] = ()
 
     @property
     def changes(self) -> bool:
@@ -313,12 +314,20 @@ class Plan(plan.Plan[Step]):
         """The workloads of removed groups that are deleted in later reconciles."""
         return tuple(step.key for step in self.later if step.removes_group and step.key.kind in WORKLOADS)
 
+    @property
+    def awaited_budgets(self) -> tuple[str, ...]:
+        """The PodDisruptionBudgets because of which evictions are not possible now."""
+        found = (key.name for step in self.later if step.restart for key in step.restart.budgets)
+        return tuple(dict.fromkeys(found))
+
     def paused(self, pause: Finding) -> Self:
         """Return the plan of a paused cluster: everything is pending."""
         waiting = {step.key for step in self.later}
         now = (step for step in self.steps if step.key not in waiting)
         whole = replace(self, steps=(*now, *self.later), later=())
-        return replace(super(Plan, whole).paused(pause), in_druid=(), drain=None, decommission=None)
+        return replace(
+            super(Plan, whole).paused(pause), in_druid=(), drain=None, decommission=None, refused_evictions=()
+        )
 
     def following(self, earlier: Self) -> Self:
         """Return the plan of a later reconcile with the steps of the earlier one before its own."""

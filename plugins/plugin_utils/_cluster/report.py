@@ -20,7 +20,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import Pending
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_settled, status
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import (
+    after_failed_read,
+    is_settled,
+    status,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -75,10 +79,18 @@ def _status(done: Reconciled, plan: Plan, now: datetime, check_mode: bool, maske
         done.normalized_in_druid,
         warnings,
         rollout_warnings,
-        Pending(done.plan.pending_restarts, removals, done.plan.restarts, done.plan.awaited, done.plan.druid_before),
+        Pending(
+            done.plan.pending_restarts,
+            removals,
+            done.plan.restarts,
+            done.plan.awaited,
+            done.plan.druid_before,
+            done.plan.awaited_budgets,
+        ),
         plan.expanding,
         plan.drain,
         None if plan.decommission is None else plan.decommission.record,
+        tuple(map(masked, done.plan.refused_evictions)),
     )
 
 
@@ -149,4 +161,5 @@ REPORTING = Reporting(
     is_settled=is_settled,
     requeue_after=requeue_after,
     progress=_progress,
+    after_failed_read=after_failed_read,
 )

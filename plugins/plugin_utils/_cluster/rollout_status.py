@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.causes import paused_rollout
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.druid_health import (
     DRUID_BEFORE,
     ONLY_BLOCKS,
@@ -44,7 +45,8 @@ class Pending(NamedTuple):
     """What is pending until other groups are available: restarts, and deletions of removed groups.
 
     `started`: the groups that this reconcile restarts. `awaited`: what the next one waits for in Druid, and
-    `druid_before` the state of Druid at the start of the rollout, if it was read now.
+    `druid_before` the state of Druid at the start of the rollout, if it was read now. `budgets`: PodDisruptionBudgets
+    that do not allow an eviction now.
     """
 
     restarts: Sequence[str] = ()
@@ -52,6 +54,7 @@ class Pending(NamedTuple):
     started: Sequence[str] = ()
     awaited: str = ""
     druid_before: Mapping[str, int] | None = None
+    budgets: Sequence[str] = ()
 
     @property
     def removals_text(self) -> str:
@@ -67,7 +70,10 @@ class Pending(NamedTuple):
     @property
     def sentence(self) -> str:
         """What is pending, and until when."""
-        return f"{self} when {f'Druid has recovered: {self.awaited}' if self.awaited else 'all pods are available'}."
+        if self.awaited:
+            return f"{self} when Druid has recovered: {self.awaited}."
+        budgets = f" and PodDisruptionBudget {join_limited(self.budgets)} allows it" if self.budgets else ""
+        return f"{self} when all pods are available{budgets}."
 
 
 NOTHING_PENDING = Pending()
@@ -266,10 +272,12 @@ def stalled(
     states: Sequence[GroupState],
     now: datetime,
     drained: str | None = None,
+    refused_evictions: Sequence[str] = (),
 ) -> str | None:
     """Return the message about a rollout that has made no progress for longer than its limit; None if it has.
 
-    `drained`: the StatefulSet whose workers are drained. A drain has its own limits.
+    `drained`: the StatefulSet whose workers are drained. A drain has its own limits. `refused_evictions`: why pods that
+    have to be evicted are not.
     """
     if rollout is None or rollout.waiting_for:
         return None
@@ -282,7 +290,8 @@ def stalled(
     if _idle_seconds(rollout, observed.pods_of(group), now) < limit:
         return None
     state = next(each for each in states if each.key == rollout.group)
-    cause = state.cause or state.unready or _missing(group, observed)
+    cause = state.cause or state.unready or _missing(group, observed) or paused_rollout(group, state, observed)
+    cause = cause or next((text for text in refused_evictions if group.key in text), "")
     return (
         f"The rollout of group {rollout.group} is stalled: {rollout.updated} of {rollout.pods} pods are updated, "
         f"without progress since {rollout.progressed_at}{f' ({cause})' if cause else ''}. "
@@ -311,4 +320,4 @@ def _consequence(state: GroupState) -> str:
     """Return what follows from a stall: if all pods are ready, their eviction may be pending, which blocks no group."""
     if state.cause or state.unready or state.ready < state.desired:
         return "No other group whose pods are available restarts until its pods are available."
-    return "All of its pods are ready: see RolloutWarnings, and the events of its workload and its pods."
+    return "All of its pods are ready: see the events of its workload and its pods."

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import image
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.causes import Cause, causes
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import blocked_groups
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import (
     GroupState,
@@ -37,16 +38,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
     is_ready,
     with_transition_times,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import (
-    Finding,
-    first_finding,
-    joined_messages,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, first_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest, join_limited
 
 PAUSES = frozenset({reasons.PAUSED, reasons.IGNORED})
 # There are these conditions only while there are warnings.
 WARNINGS, ROLLOUT_WARNINGS = "Warnings", "RolloutWarnings"
+# kstatus reads this one, in Flux and other tools: it exists while the cluster does not become ready by itself.
+STALLED_CONDITION = "Stalled"
 _SEPARATOR = " | "
 # More are not recorded, and none of those is an event.
 MAX_HIDDEN = 100
@@ -86,6 +85,7 @@ def status(
     expanding: Sequence[ExpandingVolume] = (),
     drain: Mapping[str, Any] | None = None,
     decommissioned: Sequence[Entry] | None = None,
+    refused_evictions: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the whole status: fields of others stay, ours are computed."""
     is_paused = any(finding.reason in PAUSES for finding in findings)
@@ -95,12 +95,16 @@ def status(
     held = decommissioned_groups(findings)
     changing = [key for key in changing if key not in held]
     rollout = current_rollout(cluster, observed, as_they_are, pending, previous, now)
-    stall = stalled(cluster, observed, rollout, as_they_are, now, (drain or {}).get("statefulSet"))
+    drained = (drain or {}).get("statefulSet")
+    stall = stalled(cluster, observed, rollout, as_they_are, now, drained, refused_evictions)
+    found = causes(cluster, observed, as_they_are, findings, refused_evictions, stall, now)
+    ready = _ready(cluster, states, findings, pending, found, rollout)
     conditions = with_transition_times(
         [
-            _ready(cluster, states, findings, pending),
+            ready,
             _progressing(changing, findings, rollout, pending),
-            _degraded(states, findings, stall),
+            degraded_condition((found[0].reason, _joined(found)) if found else None),
+            *_stalled(ready, found),
             _paused(findings),
             *_warnings(WARNINGS, reasons.SPEC_WARNING, warnings),
             *_rollout_warnings(rollout_warnings, bool(changing), previous),
@@ -122,7 +126,7 @@ def status(
         **({} if decommissioned is None else {FIELD: [entry.document for entry in decommissioned]}),
         **({} if normalized_in_druid is None else {"dynamicConfig": dict(normalized_in_druid) or None}),
         **({} if drain is None else {"middleManagerDrain": dict(drain) or None}),
-        **_go_fields(observed, states, conditions, findings, previous),
+        **_go_fields(observed, conditions, findings, previous),
     }
     foreign = {name: value for name, value in previous.items() if name not in ours}
     return {**foreign, **{name: value for name, value in ours.items() if value not in (None, "", [])}}
@@ -161,21 +165,26 @@ def _ready(
     states: Sequence[GroupState],
     findings: Sequence[Finding],
     pending: Pending,
+    found: Sequence[Cause],
+    rollout: Rollout | None,
 ) -> Condition:
-    if problems := _problems(findings):
-        return condition("Ready", False, problems[0].reason, joined_messages(problems))
+    worst = found[0].reason if found else None
+    if worst and _problems(findings):
+        return condition("Ready", False, worst, _joined(found))
     deleting = first_finding(findings, reasons.DELETING)
     if deleting is not None:
         return condition("Ready", False, deleting.reason, deleting.message)
     held = decommissioned_groups(findings)
     waiting = [state for state in states if not state.is_ready and not (state.key in held and state.has_enough_pods)]
     if waiting:
-        return condition("Ready", False, reasons.PODS_NOT_READY, _waiting_message(waiting))
-    unfinished = next((found for reason in _UNFINISHED if (found := first_finding(findings, reason))), None)
+        reason = worst or _reason_of_waiting(waiting, rollout)
+        return condition("Ready", False, reason, _waiting_message(waiting, found))
+    unfinished = next((each for reason in _UNFINISHED if (each := first_finding(findings, reason))), None)
     if unfinished is not None:
         return condition("Ready", False, unfinished.reason, unfinished.message)
     if pending.restarts or pending.removals:
-        return condition("Ready", False, reasons.ROLLING_OUT, pending.sentence)
+        text = f"{pending.sentence} {_joined(found)}" if found else pending.sentence
+        return condition("Ready", False, worst or reasons.ROLLING_OUT, text)
     if cluster.groups and all(group.stopped for group in cluster.groups):
         return condition("Ready", False, reasons.STOPPED, "The cluster is stopped (spec.stopped): it has no pods.")
     pods = sum(state.desired for state in states)
@@ -185,16 +194,39 @@ def _ready(
     return condition("Ready", True, reasons.ALL_PODS_READY, f"All pods are ready and up to date ({pods}/{pods}).")
 
 
-def _waiting_message(waiting: Sequence[GroupState]) -> str:
-    causes = "; ".join(_causes(waiting))
-    return f"Waiting for {join_limited(map(str, waiting))}{f' ({causes})' if causes else ''}."
+def _reason_of_waiting(waiting: Iterable[GroupState], rollout: Rollout | None) -> str:
+    """Return whether pods were lost, or only those are not ready that are being changed."""
+    rolling = rollout.group if rollout is not None and not rollout.only_blocks else None
+    has_lost = any(state.is_settled and state.key != rolling for state in waiting)
+    return reasons.PODS_NOT_READY if has_lost else reasons.ROLLING_OUT
 
 
-def _causes(waiting: Sequence[GroupState]) -> Sequence[str]:
+def _waiting_message(waiting: Sequence[GroupState], found: Sequence[Cause]) -> str:
+    texts = "; ".join(_explained(waiting, found))
+    return f"Waiting for {join_limited(map(str, waiting))}{f' ({texts})' if texts else ''}."
+
+
+def _explained(waiting: Sequence[GroupState], found: Sequence[Cause]) -> Sequence[str]:
     """Return why the first pod is not ready, and why one was evicted, which the scheduler does not report."""
-    first = next((state.cause for state in waiting if state.cause), None)
+    first = found[0].message if found else next((state.cause for state in waiting if state.cause), None)
     evicted = next((text for state in waiting for text in state.evicted), None)
     return [*dict.fromkeys(filter(None, (first, evicted)))]
+
+
+def _joined(found: Sequence[Cause]) -> str:
+    """Return the messages, and that of a stalled rollout however many there are."""
+    stalls = [each.message for each in found if each.reason == reasons.ROLLOUT_STALLED]
+    others = [each.message for each in found if each.reason != reasons.ROLLOUT_STALLED]
+    return " | ".join(filter(None, (join_limited(others, " | "), *stalls)))
+
+
+def _stalled(ready: Condition, found: Sequence[Cause]) -> list[Condition]:
+    """Return the condition Stalled of the kstatus convention, if the cluster does not become ready by itself."""
+    lasting = [each for each in found if each.lasts]
+    if ready["status"] == "True" or not (lasting or ready["reason"] in _USER_REQUESTED):
+        return []
+    reason, text = (lasting[0].reason, _joined(lasting)) if lasting else (ready["reason"], ready["message"])
+    return [condition(STALLED_CONDITION, True, reason, text)]
 
 
 def _progressing(
@@ -223,16 +255,6 @@ def _progressing(
     if awaited is not None:
         return condition("Progressing", False, awaited.reason, awaited.message)
     return condition("Progressing", False, reasons.UP_TO_DATE, "All pods are up to date.")
-
-
-def _degraded(states: Sequence[GroupState], findings: Iterable[Finding], stall: str | None) -> Condition:
-    if problems := _problems(findings):
-        message = " | ".join(filter(None, (joined_messages(problems), stall)))
-        return degraded_condition((problems[0].reason, message))
-    if stall is not None:
-        return degraded_condition((reasons.ROLLOUT_STALLED, stall))
-    failures = [text for state in states for text in state.failures]
-    return degraded_condition((reasons.PODS_FAILING, join_limited(failures, " | ")) if failures else None)
 
 
 def _paused(findings: Sequence[Finding]) -> Condition:
@@ -305,7 +327,6 @@ def _version(reference: str) -> str:
 
 def _go_fields(
     observed: Observed,
-    states: Sequence[GroupState],
     conditions: Sequence[Condition],
     findings: Sequence[Finding],
     previous: Mapping[str, Any],
@@ -313,22 +334,30 @@ def _go_fields(
     """Return the fields of the Go operator; they stay unchanged while it writes them itself."""
     if first_finding(findings, reasons.CONFLICTING_OPERATOR) is not None:
         return {field: previous[field] for field in ("druidNodeStatus", *_NAME_LISTS) if field in previous}
-    return {"druidNodeStatus": _go_status(observed, states, conditions), **_name_lists(observed)}
+    return {"druidNodeStatus": go_status(conditions, _unready_pod(observed)), **_name_lists(observed)}
 
 
-def _go_status(observed: Observed, states: Sequence[GroupState], conditions: Sequence[Condition]) -> dict[str, str]:
-    """Return the Go operator's single condition: ready if all groups are; else it names a pod."""
-    ready, degraded = (next(each for each in conditions if each["type"] == kind) for kind in ("Ready", "Degraded"))
-    if degraded["status"] == "True":
-        kind = "DruidNodeErrorState"
-    else:
-        kind = "DruidClusterReady" if all(state.is_ready for state in states) else "DruidNodeRollingUpdate"
+def go_status(conditions: Iterable[Mapping[str, Any]], pod: str) -> dict[str, str]:
+    """Return the Go operator's single condition, from which tools such as Argo CD tell the state of the cluster.
+
+    It is an error if the cluster does not become ready by itself. `pod` is the first one that is not ready, or "All".
+    """
+    by_type = {each["type"]: each for each in conditions}
+    is_stalled = STALLED_CONDITION in by_type
+    kind = "DruidNodeErrorState" if is_stalled else "DruidNodeRollingUpdate"
+    ready = by_type["Ready"]["status"] == "True"
     return {
-        "druidNode": "All" if kind == "DruidClusterReady" else _unready_pod(observed),
+        "druidNode": "All" if ready else pod,
         "druidNodeConditionStatus": "True",
-        "druidNodeConditionType": kind,
-        "reason": ready["message"],
+        "druidNodeConditionType": "DruidClusterReady" if ready else kind,
+        "reason": by_type["Ready"]["message"],
     }
+
+
+def after_failed_read(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a status whose conditions report a failed read, so that the Go operator's condition agrees with them."""
+    pod = (document.get("druidNodeStatus") or {}).get("druidNode", "All")
+    return {**document, "druidNodeStatus": go_status(document["conditions"], pod)}
 
 
 def _unready_pod(observed: Observed) -> str:

@@ -137,12 +137,15 @@ class KubernetesApi:
                 return None
             raise
 
-    def list_objects(self, kind: str, namespace: str | None, label_selector: str = "") -> list[Manifest]:
-        """Return the objects of ``kind`` that match the label selector, each with its apiVersion and kind.
+    def list_objects(
+        self, kind: str, namespace: str | None, label_selector: str = "", field_selector: str = ""
+    ) -> list[Manifest]:
+        """Return the objects of ``kind`` that match the selectors, each with its apiVersion and kind.
 
         All namespaces if ``namespace`` is None.
         """
-        answer = self._request("GET", kind, namespace, query={"labelSelector": label_selector})
+        fields = {"fieldSelector": field_selector} if field_selector else {}
+        answer = self._request("GET", kind, namespace, query={"labelSelector": label_selector, **fields})
         head = {"apiVersion": self.kinds[kind].api_version, "kind": kind}
         return [{**head, **item} for item in answer.get("items") or ()]
 

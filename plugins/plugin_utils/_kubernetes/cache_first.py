@@ -25,6 +25,8 @@ _Result = TypeVar("_Result")
 # A Secret that is read through the cache makes it watch all Secrets of the watched namespaces. Of StorageClasses, the
 # operator may only read single ones.
 READ_DIRECTLY = ("Secret", "StorageClass")
+# A cache of all events would be large.
+LISTED_DIRECTLY = ("Event",)
 # Read only if there is something to do.
 NOT_LISTED = ("ReplicaSet", "ResourceQuota")
 
@@ -96,8 +98,12 @@ class CachedApi(KubernetesApi):
         self.is_confirmed = True
         return patched
 
-    def list_objects(self, kind: str, namespace: str | None, label_selector: str = "") -> list[Manifest]:
-        """Return the objects of ``kind`` that match the label selector, and make the cache watch the kind."""
+    def list_objects(
+        self, kind: str, namespace: str | None, label_selector: str = "", field_selector: str = ""
+    ) -> list[Manifest]:
+        """Return the objects of ``kind`` that match the selectors, and make the cache watch the kind."""
+        if kind in LISTED_DIRECTLY:
+            return self.direct.list_objects(kind, namespace, label_selector, field_selector)
         if kind in NOT_LISTED:
             require_live_api(self)
             return self.direct.list_objects(kind, namespace, label_selector)

@@ -54,7 +54,7 @@ def reconcile_and_report(
         done = reconcile(api, resource, options)
     except KubernetesError as error:
         if not options.check_mode:
-            report_observe_failure(api, resource, error, now)
+            report_observe_failure(api, resource, error, now, kind.after_failed_read)
         raise
     with options.phases("report"):
         return report(kind, api, done, options.check_mode, now)
@@ -138,7 +138,7 @@ class Reporting(Generic[_Done, _Plan]):
     check mode, and the masking of other texts. `events` need not mask. `is_settled` is true for conditions of a
     requested state. `requeue_after` gets the status, and whether something was written, or the generation is new. The
     wait goes on while all problems have a `transient` reason. The API server's warnings about the `finalizer` are not
-    reported.
+    reported. `after_failed_read` adapts a status to conditions that report a failed read.
     """
 
     finalizer: str
@@ -150,6 +150,7 @@ class Reporting(Generic[_Done, _Plan]):
     is_settled: Callable[[Conditions], bool]
     requeue_after: Callable[[Mapping[str, Any], datetime, bool], int | None]
     progress: Callable[[Mapping[str, Any]], str] = ready_message
+    after_failed_read: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
 
 
 def report(
@@ -226,12 +227,19 @@ def _is_new_generation(completed: Completed[Any]) -> bool:
     return not completed.previous if reported is None else bool(reported != generation)
 
 
-def report_observe_failure(api: KubernetesApi, resource: Manifest, error: KubernetesError, now: datetime) -> None:
+def report_observe_failure(
+    api: KubernetesApi,
+    resource: Manifest,
+    error: KubernetesError,
+    now: datetime,
+    adapted: Callable[[Mapping[str, Any]], dict[str, Any]] = dict,
+) -> None:
     """Report in the conditions that a read failed, not that of a cache; the rest of the status stays unchanged."""
     require_live_api(api)
     previous = resource.get("status") or {}
     metadata = resource["metadata"]
-    document = {**previous, "conditions": observe_failure(str(error), previous, metadata.get("generation"), now)}
+    conditions = observe_failure(str(error), previous, metadata.get("generation"), now)
+    document = adapted({**previous, "conditions": conditions})
     if "uid" in metadata and document != previous:
         with suppress(KubernetesError):
             write_status(api, resource, {**document, "reason": reasons.OBSERVE_FAILED})

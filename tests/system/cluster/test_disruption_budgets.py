@@ -162,8 +162,10 @@ def test_evictions_wait_for_a_budget_of_others(
     assert any(line.startswith(f"later: evict Pod {SET}-") for line in plan_output.lines(outcome.plan))
     assert {name: before[name] for name in pods(live, KEY)} == pods(live, KEY)
     found = conditions(live)
-    assert (found["Ready"]["status"], found["Ready"]["reason"]) == ("False", reasons.ROLLING_OUT)
-    assert found["Degraded"]["status"] == "False"
+    for kind in ("Ready", "Degraded", "Stalled"):
+        assert found[kind]["reason"] == reasons.EVICTION_REFUSED
+        assert warning in found[kind]["message"]
+    assert f"{BUDGET} {FOREIGN} allows it" in found["Ready"]["message"] or unavailable
     [event] = [each for each in live.list("Event") if each["reason"] == "RolloutWarning"]
     assert event["message"].startswith(warning)
     assert event.get("count", 1) == 1

@@ -70,7 +70,7 @@ def test_of_a_group_that_an_autoscaler_scales_meanwhile(live: NamespaceClient, k
 
 
 def test_since_the_api_server_accepts_no_pod(live: NamespaceClient) -> None:
-    """The status of a StatefulSet does not have the reason: the message has where it is."""
+    """The status of a StatefulSet does not have the cause: it is in an event."""
     create(live)
     path, key = f"/api/v1/namespaces/{live.namespace}", "pod-security.kubernetes.io/enforce"
 
@@ -81,9 +81,10 @@ def test_since_the_api_server_accepts_no_pod(live: NamespaceClient) -> None:
     enforce("restricted")
     live.merge("Druid", NAME, {"spec": {"image": NEW, "progressDeadlineSeconds": 1}})
     name = unique_name("historicals")
-    text = f"pod {name}-1 does not exist: see the events of StatefulSet {name}"
-    eventually(lambda: text in degraded(live)["message"])
-    assert any("PodSecurity" in message for message in events(live, "FailedCreate"))
+    stalled = "The rollout of group historicals is stalled"
+    eventually(lambda: stalled in degraded(live)["message"])
+    message = degraded(live)["message"]
+    assert message.startswith(f'StatefulSet {name}: FailedCreate: pods "{name}-1" is forbidden: violates PodSecurity')
     enforce(None)
     order_of_restarts(live)
     assert image(live, "coordinators") == NEW

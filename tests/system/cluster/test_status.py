@@ -255,6 +255,7 @@ def test_paused_cluster_is_not_changed(ready: NamespaceClient, begin: Manifest, 
         "Ready": ("False", "ChangesPending"),
         "Progressing": ("False", "ChangesPending"),
         "Degraded": ("False", "AsExpected"),
+        "Stalled": ("True", "ChangesPending"),
         "Paused": ("True", reason),
     }
     message = condition(ready.get("Druid", "wiki"), "Ready")["message"]
@@ -286,7 +287,7 @@ def test_stopped_cluster_has_no_pods_and_restarts_unchanged(ready: NamespaceClie
     assert conditions(ready)["Ready"] == ("False", "Stopped")
     assert conditions(ready)["Progressing"] == ("False", "UpToDate")
     assert not until_reached(ready, "wiki").changed
-    assert ready.get("Druid", "wiki")["status"]["druidNodeStatus"]["druidNodeConditionType"] == "DruidClusterReady"
+    assert conditions(ready)["Stalled"] == ("True", "Stopped")
     assert ready.names("Pod") == set()
     assert "segments-druid-wiki-data-1" in ready.names("PersistentVolumeClaim")
 

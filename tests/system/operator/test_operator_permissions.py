@@ -33,6 +33,7 @@ def test_each_permission_is_required_and_none_is_missing(
     started.wait_until_settled(full_cluster.NAME)
 
     edit_twice(live)
+    reject_a_pod(live)
     grow(live)
     specify_another_first_service(live)
     leave_pods_behind(live)
@@ -70,6 +71,17 @@ def create_one_of_every_kind(live: NamespaceClient) -> None:
     }
     resource["spec"]["extraCommonConfig"] = [{"name": files["metadata"]["name"], "kind": "Secret"}]
     live.create(resource)
+
+
+def reject_a_pod(live: NamespaceClient) -> None:
+    """A quota does not allow one more pod: the event of the StatefulSet has the cause."""
+    quota = {"kind": "ResourceQuota", "metadata": {"name": "pods"}, "spec": {"hard": {"pods": "0"}}}
+    live.create(quota)
+    live.merge("Druid", full_cluster.NAME, {"spec": {"nodes": {"historicals": {"replicas": 2}}}})
+    eventually(lambda: condition(live.get("Druid", full_cluster.NAME), "Degraded")["reason"] == "PodsNotCreated")
+    live.delete("ResourceQuota", "pods")
+    live.merge("Druid", full_cluster.NAME, {"spec": {"nodes": {"historicals": {"replicas": 1}}}})
+    eventually(lambda: condition(live.get("Druid", full_cluster.NAME), "Ready")["status"] == "True")
 
 
 def grow(live: NamespaceClient) -> None:

@@ -70,6 +70,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
     evictions,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.failing_pods import failing_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.missing_pods import (
+    events_of_missing_pods,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.added_claims import added_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claims_without_labels import (
     claims_without_labels,
@@ -151,6 +154,8 @@ READS: tuple[Callable[[Inputs], Need | None], ...] = (
     users_of_claims,
     # A PodDisruptionBudget of others may not allow an eviction.
     all_budgets,
+    # Only the events of a StatefulSet or PVC explain why a pod does not exist.
+    events_of_missing_pods,
     # A difference in the template of workers may be none for the API server.
     templates_of_workers,
     # Workers are drained before their pods are replaced or removed.

@@ -67,6 +67,7 @@ class Draft:
             later=later,
             awaited=gated.awaited,
             druid_before=gated.druid_before,
+            refused_evictions=gated.refused_evictions,
         )
 
 

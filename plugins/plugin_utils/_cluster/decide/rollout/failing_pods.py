@@ -18,6 +18,8 @@ from datetime import datetime
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import is_stuck
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.pod_problems import (
+    LASTING_SECONDS,
+    MIN_RESTARTS,
     is_failing,
     is_unschedulable,
 )
@@ -34,9 +36,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
-
-_MIN_SECONDS = 60
-_MIN_RESTARTS = 3
 
 
 def failing_pods(inputs: Inputs) -> tuple[Step, ...]:
@@ -74,8 +73,8 @@ def _has_been_tried(pod: Manifest, now: datetime) -> bool:
     """True if a start can no longer be expected: the first attempt can fail for a reason that passes."""
     status = pod.get("status") or {}
     containers = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
-    is_old = seconds_since(pod["metadata"].get("creationTimestamp") or "", now) >= _MIN_SECONDS
-    return is_old or any(each.get("restartCount", 0) >= _MIN_RESTARTS for each in containers)
+    is_old = seconds_since(pod["metadata"].get("creationTimestamp") or "", now) >= LASTING_SECONDS
+    return is_old or any(each.get("restartCount", 0) >= MIN_RESTARTS for each in containers)
 
 
 def _is_ordered(workload: Manifest) -> bool:

@@ -49,7 +49,7 @@ _OF_NEW_PODS = ("ConfigMap", "Service", *WORKLOADS)
 class Gated:
     """The steps of this reconcile, those of later ones in the order of the restarts, and warnings.
 
-    `awaited` and `druid_before`: see the plan.
+    `awaited`, `druid_before` and `refused_evictions`: see the plan.
     """
 
     steps: tuple[Step, ...]
@@ -57,6 +57,7 @@ class Gated:
     warnings: tuple[str, ...] = ()
     awaited: str = ""
     druid_before: Mapping[str, int] | None = None
+    refused_evictions: tuple[str, ...] = ()
 
 
 def gate(steps: Sequence[Step], inputs: Inputs, blocked: Sequence[Step] = ()) -> Gated | AskDruid:
@@ -87,17 +88,19 @@ def gate(steps: Sequence[Step], inputs: Inputs, blocked: Sequence[Step] = ()) ->
     removals = pending_removals(steps, inputs.cluster, states, created, bool(possible))
     position = {key: number for number, key in enumerate(order.groups)}
     later = [step for step in steps if step.key in held | removals]
+    refused = tuple(exhausted_budgets(restarts.values(), inputs))
     return Gated(
         tuple(_now(steps, held, removals)),
         tuple(sorted(later, key=lambda step: position.get(step.group or "", len(position)))),
         (
             *(order.warnings if rolls and len(restarts) > 1 else ()),
             *order_warnings(behind, blocked),
-            *exhausted_budgets(restarts.values(), inputs),
+            *refused,
             *druid.warnings,
         ),
         druid.awaited,
         druid.before,
+        refused,
     )
 
 

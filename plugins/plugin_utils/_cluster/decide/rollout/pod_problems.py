@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready, seconds_since
 
 # Waiting reasons of a container that need a change by the user.
 FAILING = frozenset(
@@ -26,6 +27,8 @@ FAILING = frozenset(
         "RunContainerError",
     }
 )
+# What Kubernetes has tried for so long, or so often, does not succeed by itself.
+LASTING_SECONDS, MIN_RESTARTS = 60, 3
 # The end of a termination message, which can be a whole log.
 MAX_MESSAGE_CHARACTERS = 200
 _OUT_OF_MEMORY = "OOMKilled"
@@ -36,6 +39,24 @@ _Container = Mapping[str, Any]
 def is_failing(pod: Manifest) -> bool:
     """True if a container of the pod waits for a reason that needs a change by the user."""
     return any(map(_waits_for_change, _containers(pod)))
+
+
+def cannot_recover(pod: Manifest, now: datetime) -> bool:
+    """True if the pod will not start by itself: not ready for a minute, and it has crashed several times, or waits.
+
+    It waits for its image, a Secret, or anything else that only a change provides.
+    """
+    if next(failure(pod), None) is None or _seconds_unready(pod, now) < LASTING_SECONDS:
+        return False
+    containers = _containers(pod)
+    waits = {each["state"]["waiting"]["reason"] for each in containers if _waits_for_change(each)}
+    return bool(waits - {"CrashLoopBackOff"}) or any(each.get("restartCount", 0) >= MIN_RESTARTS for each in containers)
+
+
+def _seconds_unready(pod: Manifest, now: datetime) -> float:
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    since = next((each.get("lastTransitionTime") for each in conditions if each["type"] == "Ready"), None)
+    return seconds_since(since or pod["metadata"].get("creationTimestamp") or "", now)
 
 
 def is_unschedulable(pod: Manifest) -> bool:
@@ -77,6 +98,12 @@ def unplaced(pod: Manifest) -> Iterator[str]:
     for each in (pod.get("status") or {}).get("conditions") or ():
         if (each["type"], each["status"]) == ("PodScheduled", "False"):
             yield ": ".join((f"pod {_name(pod)}", *filter(None, (each.get("reason"), each.get("message")))))
+
+
+def unplaced_since(pod: Manifest) -> str:
+    """Return since when the scheduler has found no node for the pod; empty if it has, or that is not known."""
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    return next((each.get("lastTransitionTime") or "" for each in conditions if each["type"] == "PodScheduled"), "")
 
 
 def eviction(pod: Manifest) -> str:

@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import kept_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.missing_pods import (
+    not_created,
+    unprovisioned,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.pod_problems import (
     eviction,
     failure,
@@ -99,18 +102,17 @@ def group_states(cluster: Cluster, observed: Observed, as_it_is: bool = False) -
 
     With `as_it_is` the live workloads define the desired number of pods, since the spec is pending.
     """
-    pods = tuple(observed.of_kind("Pod"))
-    return tuple(_state(group, observed.workload(group), pods, as_it_is) for group in cluster.groups)
+    return tuple(_state(group, observed.workload(group), observed, as_it_is) for group in cluster.groups)
 
 
-def _state(group: Group, workload: Manifest | None, pods: Iterable[Manifest], as_it_is: bool) -> GroupState:
-    own = sorted((pod for pod in pods if _is_of(pod, group)), key=_name)
+def _state(group: Group, workload: Manifest | None, observed: Observed, as_it_is: bool) -> GroupState:
+    own = sorted(observed.pods_of(group), key=_name)
     failures = tuple(text for pod in own for text in failure(pod))
-    unschedulable = tuple(text for pod in own for text in unplaced(pod))
+    unschedulable = tuple(text for pod in own for text in (*unprovisioned(pod, observed), *unplaced(pod)))
     if workload is None:
         desired = 0 if as_it_is else group.replicas
         return GroupState(group.key, desired, 0, is_settled=as_it_is, failures=failures, unschedulable=unschedulable)
-    unschedulable = (*unschedulable, *_not_created(workload))
+    unschedulable = (*unschedulable, *(each.text for each in not_created(workload, own, observed)))
     desired = workload["spec"].get("replicas", 1) if group.keeps_replicas or as_it_is else group.replicas
     status = workload.get("status") or {}
     ready = min(status.get("readyReplicas", 0), len(_ready_pods(workload, own)))
@@ -180,10 +182,6 @@ def _ready_pods(workload: Manifest, pods: Iterable[Manifest]) -> Sequence[Manife
     return ready if len(specified) == len(ordinals) else specified
 
 
-def _is_of(pod: Manifest, group: Group) -> bool:
-    return (pod["metadata"].get("labels") or {}).get(names.GROUP_LABEL) == group.unique_name
-
-
 def _name(pod: Manifest) -> str:
     name: str = pod["metadata"]["name"]
     return name
@@ -195,14 +193,6 @@ def _unready(pod: Manifest) -> str:
     conditions = (pod.get("status") or {}).get("conditions") or ()
     since = next((each.get("lastTransitionTime") for each in conditions if each["type"] == "Ready"), None)
     return f"pod {_name(pod)} is not ready{f', since {since}' if since else ''}"
-
-
-def _not_created(workload: Manifest) -> Iterator[str]:
-    """Yield why a pod of a Deployment could not be created. The status of a StatefulSet does not have that."""
-    for each in (workload.get("status") or {}).get("conditions") or ():
-        if (each["type"], each["status"]) == ("ReplicaFailure", "True"):
-            head = f"{workload['kind']} {workload['metadata']['name']}"
-            yield ": ".join((head, *filter(None, (each.get("reason"), each.get("message")))))
 
 
 def _evicted(pods: Sequence[Manifest]) -> Iterator[str]:

@@ -67,7 +67,7 @@ FAILURES: list[tuple[Outcome[Plan], str]] = [
     (Outcome(Plan(), report=report(PROBLEM, REQUESTED, PROBLEM)), "Druid ns/c: It cannot be. | It cannot be."),
     (
         Outcome(Plan(), report=report(), timed_out=True),
-        "Druid ns/c: not ready (PodsNotReady: Waiting for brokers 0/1.) after 7 s. "
+        "Druid ns/c: not ready (RollingOut: Waiting for brokers 0/1.) after 7 s. "
         "Inspect them: kubectl describe statefulsets,deployments,replicasets,pods --namespace ns --selector druid_cr=c",
     ),
     (

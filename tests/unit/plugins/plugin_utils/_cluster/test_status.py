@@ -31,6 +31,8 @@ EARLIER = "2025-12-31T00:00:00Z"
 PROBLEM = Finding(reasons.INVALID_SPEC, "It cannot be.", None)
 SECOND = Finding(reasons.NAME_CONFLICT, "The name exists.", "brokers")
 OTHER_GROUP = Finding(reasons.NAME_CONFLICT, "The name exists.", "routers")
+TRANSIENT = Finding(reasons.APPLY_FAILED, "The server was busy.")
+LEAF = Finding(reasons.NAME_CONFLICT, "The name exists.", "brokers", object="Ingress druid-c-brokers")
 DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
 PAUSED = Finding(reasons.PAUSED, "Paused by the user.", is_problem=False)
 IGNORED = Finding(reasons.IGNORED, "Ignored by the user.", is_problem=False)
@@ -47,17 +49,18 @@ def running(cluster: Cluster, **status: Any) -> Observed:
     return observed.with_objects([live, *rolling.ready_pods(live)])
 
 
-def pod(reason: str = "CrashLoopBackOff") -> Manifest:
+def pod(reason: str = "CrashLoopBackOff", created: str = "") -> Manifest:
     labels = {"nodeSpecUniqueStr": "druid-c-brokers"}
     container = {"name": "m", "state": {"waiting": {"reason": reason}}}
-    metadata = {"name": "druid-c-brokers-0", "labels": labels}
+    metadata = {"name": "druid-c-brokers-0", "labels": labels, "creationTimestamp": created}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "status": {"containerStatuses": [container]}}
 
 
-def unschedulable(ordinal: int) -> Manifest:
+def unschedulable(ordinal: int, since: str = "") -> Manifest:
     """Return an unschedulable pod, with the condition of kube-scheduler 1.34."""
     text = "0/3 nodes are available: 3 Insufficient cpu."
     scheduled = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": text}
+    scheduled |= {"lastTransitionTime": since}
     metadata = {**pod()["metadata"], "name": f"druid-c-brokers-{ordinal}"}
     return {**pod(), "metadata": metadata, "status": {"phase": "Pending", "conditions": [scheduled]}}
 
@@ -66,6 +69,11 @@ def evicted(ordinal: int) -> Manifest:
     """Return a pod that the kubelet has stopped."""
     status = {"phase": "Failed", "reason": "Evicted", "message": "The node was low on resource: memory."}
     return {**unschedulable(ordinal), "status": status}
+
+
+def unready(live: Manifest) -> Observed:
+    """Return the observed state if this pod is not ready."""
+    return running(druid.cluster(), readyReplicas=0).with_objects([live])
 
 
 def unready_pods(cluster: Cluster, *names: str) -> Observed:
@@ -107,18 +115,20 @@ TWO = druid.cluster({"replicas": 2})
 SCALED = druid.cluster({"replicas": 3})
 DRUID_WAIT = Finding(reasons.WAITING_FOR_DRUID, "It waits.", is_problem=False)
 PENDING = ("False", reasons.WAITING_FOR_DRUID)
+CHANGING = ("False", reasons.ROLLING_OUT)
+FAILING = ("False", reasons.PODS_FAILING)
 Condition = tuple[str, str]
 
 # (id, status, Ready, Progressing, Degraded, Paused, type of the Go operator, node of the Go operator)
 TABLE: list[tuple[str, Manifest, Condition, Condition, Condition, Condition, str, str]] = [
     ("all ready", of(), READY, IDLE, HEALTHY, ACTIVE, "DruidClusterReady", "All"),
-    ("no objects", of(Observed()), WAITING, ROLLING, HEALTHY, ACTIVE, "DruidNodeRollingUpdate", "All"),
+    ("no objects", of(Observed()), CHANGING, ROLLING, HEALTHY, ACTIVE, "DruidNodeRollingUpdate", "All"),
     ("not ready", of(running(druid.cluster(), readyReplicas=0)), WAITING, IDLE, HEALTHY, ACTIVE,
      "DruidNodeRollingUpdate", "All"),
     ("a deleted pod that the workload still counts",
      of(running(druid.cluster()).without([ObjectKey("Pod", "druid-c-brokers-0")])), WAITING, IDLE, HEALTHY, ACTIVE,
      "DruidNodeRollingUpdate", "All"),
-    ("not observed", of(running(druid.cluster(), observedGeneration=0)), WAITING, ROLLING, HEALTHY, ACTIVE,
+    ("not observed", of(running(druid.cluster(), observedGeneration=0)), CHANGING, ROLLING, HEALTHY, ACTIVE,
      "DruidNodeRollingUpdate", "All"),
     ("a pod not ready", of(unready_pods(druid.cluster(), "druid-c-brokers-2", "druid-c-brokers-1")), WAITING, IDLE,
      HEALTHY, ACTIVE, "DruidNodeRollingUpdate", "druid-c-brokers-1"),
@@ -135,35 +145,49 @@ TABLE: list[tuple[str, Manifest, Condition, Condition, Condition, Condition, str
     ("a problem, progressing", of(running(druid.cluster(), observedGeneration=0), PROBLEM), ("False", INVALID), ROLLING,
      ("True", INVALID), ACTIVE, "DruidNodeErrorState", "All"),
     ("deleting", of(None, DELETING), ("False", reasons.DELETING), ("True", reasons.DELETING), HEALTHY, ACTIVE,
-     "DruidClusterReady", "All"),
+     "DruidNodeRollingUpdate", "All"),
     ("deleting with a problem", of(None, DELETING, PROBLEM), ("False", INVALID), BLOCKED, ("True", INVALID), ACTIVE,
      "DruidNodeErrorState", "All"),
     ("paused", of(None, PAUSED), READY, IDLE, HEALTHY, ("True", reasons.PAUSED), "DruidClusterReady", "All"),
     ("ignored, not ready", of(running(druid.cluster(), readyReplicas=0), IGNORED), WAITING, IDLE, HEALTHY,
      ("True", reasons.IGNORED), "DruidNodeRollingUpdate", "All"),
-    ("ignored, progressing", of(running(druid.cluster(), observedGeneration=0), IGNORED, WAITING_CHANGES), WAITING,
+    ("ignored, progressing", of(running(druid.cluster(), observedGeneration=0), IGNORED, WAITING_CHANGES), CHANGING,
      ROLLING, HEALTHY, ("True", reasons.IGNORED), "DruidNodeRollingUpdate", "All"),
     ("paused with changes", of(running(druid.cluster()), PAUSED, WAITING_CHANGES, cluster=SCALED), CHANGES, CHANGES,
-     HEALTHY, ("True", reasons.PAUSED), "DruidClusterReady", "All"),
+     HEALTHY, ("True", reasons.PAUSED), "DruidNodeErrorState", "All"),
     ("paused without objects", of(Observed(), PAUSED, WAITING_CHANGES), CHANGES, CHANGES, HEALTHY,
-     ("True", reasons.PAUSED), "DruidClusterReady", "All"),
-    ("stopped", of(cluster=STOPPED), ("False", reasons.STOPPED), IDLE, HEALTHY, ACTIVE, "DruidClusterReady", "All"),
-    ("stopping", of(running(druid.cluster()), cluster=STOPPED), WAITING, ROLLING, HEALTHY, ACTIVE,
+     ("True", reasons.PAUSED), "DruidNodeErrorState", "All"),
+    ("stopped", of(cluster=STOPPED), ("False", reasons.STOPPED), IDLE, HEALTHY, ACTIVE, "DruidNodeErrorState", "All"),
+    ("stopping", of(running(druid.cluster()), cluster=STOPPED), CHANGING, ROLLING, HEALTHY, ACTIVE,
      "DruidNodeRollingUpdate", "All"),
     ("waiting for Druid", of(None, DRUID_WAIT), READY, PENDING, HEALTHY, ACTIVE, "DruidClusterReady", "All"),
     ("waiting for Druid, a problem", of(None, DRUID_WAIT, PROBLEM), ("False", INVALID), BLOCKED, ("True", INVALID),
      ACTIVE, "DruidNodeErrorState", "All"),
-    ("waiting for Druid, progressing", of(Observed(), DRUID_WAIT), WAITING, ROLLING, HEALTHY, ACTIVE,
+    ("waiting for Druid, progressing", of(Observed(), DRUID_WAIT), CHANGING, ROLLING, HEALTHY, ACTIVE,
      "DruidNodeRollingUpdate", "All"),
-    ("failing pods", of(running(druid.cluster(), readyReplicas=0).with_objects([pod()])), WAITING, IDLE,
-     ("True", reasons.PODS_FAILING), ACTIVE, "DruidNodeErrorState", "druid-c-brokers-0"),
+    ("a problem that the next reconcile may solve", of(None, TRANSIENT), ("False", reasons.APPLY_FAILED),
+     ("False", reasons.APPLY_FAILED), ("True", reasons.APPLY_FAILED), ACTIVE, "DruidNodeRollingUpdate", "All"),
+    ("failing pods", of(unready(pod())), FAILING, IDLE,
+     ("True", reasons.PODS_FAILING), ACTIVE, "DruidNodeRollingUpdate", "druid-c-brokers-0"),
+    ("pods that cannot start", of(unready(pod("ErrImagePull", EARLIER))),
+     FAILING, IDLE, ("True", reasons.PODS_FAILING), ACTIVE, "DruidNodeErrorState", "druid-c-brokers-0"),
+    ("pods that fit on no node", of(unready(unschedulable(0, EARLIER))),
+     ("False", reasons.PODS_NOT_SCHEDULED), IDLE, ("True", reasons.PODS_NOT_SCHEDULED), ACTIVE, "DruidNodeErrorState",
+     "druid-c-brokers-0"),
+    ("failing pods while a part is blocked", of(unready(pod()), LEAF),
+     FAILING, ("False", reasons.NAME_CONFLICT), ("True", reasons.PODS_FAILING), ACTIVE, "DruidNodeErrorState",
+     "druid-c-brokers-0"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("row", TABLE, ids=[row[0] for row in TABLE])
 def test_conditions(row: tuple[str, Manifest, Condition, Condition, Condition, Condition, str, str]) -> None:
     _what, document, ready, progressing, degraded, paused, kind, node = row
-    assert conditions(document) == {
+    found = conditions(document)
+    # Tools that read one of these agree with those that read another one.
+    assert (found.pop("Stalled", None) is not None) is (kind == "DruidNodeErrorState")
+    assert (ready[0] == "True") is (kind == "DruidClusterReady")
+    assert found == {
         "Ready": ready,
         "Progressing": progressing,
         "Degraded": degraded,
@@ -186,7 +210,7 @@ MESSAGES = [
     (of(), "Ready", "All pods are ready and up to date (1/1)."),
     (of(Observed()), "Ready", "Waiting for brokers 0/1."),
     (
-        of(running(druid.cluster(), readyReplicas=0).with_objects([pod()])),
+        of(unready(pod())),
         "Ready",
         "Waiting for brokers 0/1 (pod druid-c-brokers-0, container m: CrashLoopBackOff).",
     ),

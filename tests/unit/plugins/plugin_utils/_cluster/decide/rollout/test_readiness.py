@@ -230,7 +230,8 @@ def test_the_pods_of_the_former_kind_are_not_those_of_a_new_workload() -> None:
 
 def test_a_pod_of_a_deployment_that_is_not_accepted_is_the_cause() -> None:
     message = 'pods "druid-c-brokers-5c6d-x" is forbidden: exceeded quota: small'
+    remedy = "Raise the quota, or lower what is specified"
     refused = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": message}
-    for status, cause in (("True", f"Deployment druid-c-brokers: FailedCreate: {message}"), ("False", None)):
+    for status, cause in (("True", f"Deployment druid-c-brokers: FailedCreate: {message}. {remedy}"), ("False", None)):
         found = state(DEPLOYMENT, {**ROLLED, "readyReplicas": 1, "conditions": [{**refused, "status": status}]})
         assert (found.cause, found.failures) == (cause, ())
