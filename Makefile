@@ -11,6 +11,25 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
+# The environment may name a production cluster or a server, or change the settings of a program (KUBECONFIG, K8S_AUTH_*, ANSIBLE_*,
+# HELM_*, DOCKER_*, DRUID_*, PYTEST_*, ...). So nothing of it exists here or in a recipe, except the variables of a login, of compilers
+# and of downloads, and those that targets below ask to export. All others are arguments of make: make image DOCKER_HOST=...
+INHERITED := PATH HOME USER LOGNAME SHELL TERM NO_COLOR LANG LANGUAGE LC_% TZ TMPDIR XDG_CACHE_HOME XDG_CONFIG_HOME CI \
+  MAKEFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR MFLAGS GNUMAKEFLAGS \
+  CC CXX CFLAGS CPPFLAGS LDFLAGS CGO_% PKG_CONFIG_% LD_LIBRARY_PATH JAVA_HOME PYENV_% ASDF_% MISE_% \
+  GOPATH GOROOT GOCACHE GOMODCACHE GOTMPDIR GOENV GOFLAGS GOTOOLCHAIN GOPROXY GONOPROXY GOPRIVATE GOINSECURE GOSUMDB GONOSUMDB GOAUTH GOVCS \
+  MAVEN_% PIP_% GIT_SSL_% NETRC SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE \
+  HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy \
+  DRUIDOPS_CACHE DRUIDOPS_TESTBED DRUIDOPS_NODE DRUIDOPS_DRUID DRUIDOPS_SEED
+# For the demo on a cluster that CONTEXT names.
+EXPORTED_KUBECONFIG := $(KUBECONFIG)
+of_environment = $(foreach name,$(.VARIABLES),$(if $(findstring environment,$(origin $(name))),$(name)))
+$(foreach name,$(filter-out $(INHERITED),$(of_environment)),$(eval override undefine $(name)))
+
+# A proxy is for downloads, never for what runs on this machine: loopback, the node with its pods and Services, and names that do not exist.
+export NO_PROXY := localhost,127.0.0.1,127.0.0.0/8,::1,10.200.0.0/14,.invalid,$(or $(no_proxy),$(NO_PROXY))
+export no_proxy := $(NO_PROXY)
+
 PYTHON ?= python3
 CACHE := $(or $(DRUIDOPS_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/druidops)
 # The files of this checkout only; all other files are used by several checkouts.
@@ -50,9 +69,6 @@ DEMO := $(WORK)/demo
 
 GATE := $(CURDIR)/tools/ci/gate
 
-# The value of a variable if it is an argument of make; an exported variable may refer to a production cluster.
-named = $(if $(findstring command,$(origin $(1))),$($(1)))
-
 PYTHON_VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 SCENARIO ?= default without_resource ingestion collector
 ansible_test = env HOME=$(CACHE)/ansible-test-$(1) $(CORE_$(subst .,_,$(1)))/bin/ansible-test
@@ -68,8 +84,9 @@ export DRUIDOPS_TARBALL := $(TARBALL)
 export DRUIDOPS_INSTALLED := $(INSTALLED)
 export KUBERNETES
 export DRUID
-# Do not use the user's ~/.ansible.
+# Do not use the user's ~/.ansible and ~/.ansible.cfg.
 export ANSIBLE_HOME := $(WORK)/ansible
+export ANSIBLE_CONFIG := $(CURDIR)/tools/ci/ansible.cfg
 export ANSIBLE_NOCOWS := 1
 # No bytecode and no caches in the checkout.
 export PYTHONDONTWRITEBYTECODE := 1
@@ -95,9 +112,9 @@ help: ## List the targets
 	@awk 'BEGIN { FS = ":.*## "; print "Usage: make TARGET [VARIABLE=VALUE ...]" } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
 	  /^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@printf '\nVariables\n'
+	@printf '\nVariables, as arguments of make (of exported ones, only DRUIDOPS_CACHE has an effect)\n'
 	@printf '  %-20s %s\n' \
-	  'KUBECONFIG, CONTEXT' 'arguments of make, not exported: the cluster of the demo (CONTEXT alone: in the kubeconfig of kubectl); default: a new one' \
+	  'KUBECONFIG, CONTEXT' 'the cluster of the demo (CONTEXT alone: in the kubeconfig of kubectl); default: a new one' \
 	  'DRUID' 'Druid version of the tests ($(DRUID))' \
 	  'KUBERNETES' 'Kubernetes version of the tests: 1.30, 1.34, 1.36, oldest or newest ($(KUBERNETES))' \
 	  'NODES' 'simulated: pods of the demo are no containers, as if the machine cannot run any' \
@@ -108,7 +125,7 @@ help: ## List the targets
 
 .PHONY: demo
 demo: ## Create a sample cluster from one resource (on your own Kubernetes: KUBECONFIG, CONTEXT)
-	@PYTHONPATH=tests DEMO_NODES='$(NODES)' DEMO_KUBECONFIG='$(call named,KUBECONFIG)' DEMO_CONTEXT='$(call named,CONTEXT)' \
+	@PYTHONPATH=tests DEMO_NODES='$(NODES)' DEMO_KUBECONFIG='$(or $(KUBECONFIG),$(and $(CONTEXT),$(EXPORTED_KUBECONFIG)))' DEMO_CONTEXT='$(CONTEXT)' \
 	  $(PYTHON) -m tools.demo $(DEMO) $(TREE)/$(COLLECTION) $(MAKE) demo-ansible
 
 # Run by the demo while other things are built.
@@ -206,7 +223,7 @@ lint-docs: $(TOOLS)/.complete tree
 .PHONY: lint-other
 lint-other: $(TOOLS)/.complete
 	@$(GATE) 'yamllint' $(TOOLS)/bin/yamllint --strict $$(git ls-files --cached --others --exclude-standard '*.yml' '*.yaml')
-	@$(GATE) 'licences (reuse)' $(TOOLS)/bin/reuse lint --quiet || { $(TOOLS)/bin/reuse lint; exit 1; }
+	@$(GATE) 'licences (reuse)' $(TOOLS)/bin/reuse lint --lines
 	@$(GATE) 'shellcheck' $(TOOLS)/bin/shellcheck .ci/run tools/ci/clean tools/ci/gate tools/ci/go_format tools/ci/install_check tools/ci/test tests/testbed/node/images/*.sh
 	@$(GATE) 'gofmt' tools/ci/go_format tests/testbed
 	@$(GATE) 'copies in the Helm chart' $(TOOLS)/bin/python tools/chart/generate.py --check

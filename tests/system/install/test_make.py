@@ -36,6 +36,7 @@ def run(*command: str | Path, **variables: str) -> str:
         ({"KUBECONFIG": "/production", "CONTEXT": "production"}, [], "DEMO_KUBECONFIG='' DEMO_CONTEXT=''"),
         ({"KUBECONFIG": "/production"}, ["KUBECONFIG=/mine"], "DEMO_KUBECONFIG='/mine' DEMO_CONTEXT=''"),
         ({}, ["KUBECONFIG=/mine", "CONTEXT=here"], "DEMO_KUBECONFIG='/mine' DEMO_CONTEXT='here'"),
+        ({"KUBECONFIG": "/mine"}, ["CONTEXT=here"], "DEMO_KUBECONFIG='/mine' DEMO_CONTEXT='here'"),
     ],
 )
 def test_demo_uses_the_named_cluster(exported: dict[str, str], arguments: list[str], used: str) -> None:
