@@ -123,10 +123,11 @@ help: ## List the targets
 	  'WORKERS' 'parallel test processes ($(WORKERS))' \
 	  'DRUIDOPS_CACHE' 'the directory of all installed files ($(CACHE))'
 
+# Without $(MAKE) in the recipe, which make --dry-run would run.
 .PHONY: demo
 demo: ## Create a sample cluster from one resource (on your own Kubernetes: KUBECONFIG, CONTEXT)
 	@PYTHONPATH=tests DEMO_NODES='$(NODES)' DEMO_KUBECONFIG='$(or $(KUBECONFIG),$(and $(CONTEXT),$(EXPORTED_KUBECONFIG)))' DEMO_CONTEXT='$(CONTEXT)' \
-	  $(PYTHON) -m tools.demo $(DEMO) $(TREE)/$(COLLECTION) $(MAKE) demo-ansible
+	  $(PYTHON) -m tools.demo $(DEMO) $(TREE)/$(COLLECTION) make demo-ansible
 
 # Run by the demo while other things are built.
 .PHONY: demo-ansible
