@@ -85,7 +85,8 @@ class Demo:
         named = os.environ.get("DEMO_KUBECONFIG") or os.environ.get("DEMO_CONTEXT")
         target = self._named() if named else self._embedded()
         environment = self._environment(target)
-        shell = Shell({**os.environ, **environment}, self._log)
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("K8S_AUTH_")}
+        shell = Shell({**inherited, **environment}, self._log)
         self._install_collection(shell)
         shown = self._create(shell, target)
         self._write_environment(environment, shown)

@@ -41,7 +41,7 @@ class Shell:
         """Print only the lines that `show` returns something for; if the command fails, the others too, and exit."""
         others = []
         for line in self._lines(command):
-            if shown := show(line):
+            if (shown := show(line)) is not None:
                 say(shown)
             else:
                 others.append(line)
