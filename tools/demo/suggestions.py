@@ -39,19 +39,19 @@ def suggestions(shown: Shown) -> Iterator[str]:
 
 def _blocks(shown: Shown) -> Iterator[tuple[str, ...]]:
     kubectl = f"kubectl --namespace {NAMESPACE}"
-    brokers = f"druid-{shown.name}-brokers"
+    historicals = f"druid-{shown.name}-historicals"
     if shown.router:
         yield from _druid(shown, kubectl)
     if shown.has_kubectl:
-        watch = f"{kubectl} rollout status statefulset/{brokers}"
-        yield "Kill a pod, and watch it come back.", f"{kubectl} delete pod {brokers}-0", watch
+        watch = f"{kubectl} rollout status statefulset/{historicals}"
+        yield "Kill a pod, and watch it come back.", f"{kubectl} delete pod {historicals}-0", watch
     yield from _image(shown)
     if shown.has_kubectl:
-        replicas = '{"spec": {"nodes": {"brokers": {"replicas": 2}}}}'
+        replicas = '{"spec": {"nodes": {"routers": {"replicas": 2}}}}'
         scale = f"{kubectl} patch druid {shown.name} --type merge --patch '{replicas}'"
         look = f"{kubectl} get druids,pods"
         yield (
-            "Scale: two Brokers.",
+            "Scale: two Routers.",
             scale,
             _playbook(f"druid_cluster_name={shown.name}", "druid_cluster_wait=true"),
             look,
