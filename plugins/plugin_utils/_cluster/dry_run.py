@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import rejection
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Verdict
@@ -22,7 +23,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write impo
     with_precondition,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import same_values
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import CONFLICT, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import merge
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -62,9 +62,23 @@ def dry_run_patches(api: KubernetesApi, steps: Iterable[Step]) -> tuple[dict[Obj
         except ApiError as error:
             rejected[step.key] = _finding(step, error)
         else:
-            if step.live is not None and same_values(step.live, after):
+            if step.live is not None and not _has_effect(step, step.live, after):
                 ignored.add(step.key)
     return rejected, frozenset(ignored)
+
+
+def _has_effect(step: Step, live: Manifest, after: Manifest) -> bool:
+    """True if a field that the patch sets or removes has another value than before: a webhook may change others."""
+    paths = (each["path"] for each in step.patch or () if each["op"] != "test" and each.get("value") != {})
+    return any(_value_at(live, path) != _value_at(after, path) for path in paths)
+
+
+def _value_at(document: Manifest, pointer: str) -> Any:
+    """Return the value at a JSON pointer (RFC 6901) into mappings, None if there is none."""
+    value: Any = document
+    for part in pointer.split("/")[1:]:
+        value = value.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(value, dict) else None
+    return value
 
 
 def _dry_run_recreation(api: KubernetesApi, step: Step) -> Manifest:

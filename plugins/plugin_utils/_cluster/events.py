@@ -30,12 +30,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events i
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import shown
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 
 MAX_CHANGES = 5
-MAX_VALUE_CHARACTERS = 80
 # Reasons by operation: (success, failure).
 _REASONS = {
     "create": (reasons.CREATE_SUCCEEDED, reasons.CREATE_FAILED),
@@ -240,16 +240,9 @@ def _by_name(elements: list[Any]) -> dict[Any, Any]:
 def _shown_pair(before: Any, after: Any) -> tuple[str, str]:
     """Return both as text; of multi-line strings only the lines that differ."""
     if not (isinstance(before, str) and isinstance(after, str)):
-        return _shown(before), _shown(after)
+        return shown(before), shown(after)
     old, new = before.splitlines(), after.splitlines()
     removed, added = [line for line in old if line not in new], [line for line in new if line not in old]
     if not (removed or added) or len(old) == len(new) == 1:
-        return _shown(before), _shown(after)
-    return _shown("\n".join(removed) or None), _shown("\n".join(added) or None)
-
-
-def _shown(value: Any) -> str:
-    if value is None:
-        return "(none)"
-    text = " ".join(str(value).split())
-    return text if len(text) <= MAX_VALUE_CHARACTERS else f"{text[: MAX_VALUE_CHARACTERS - 3]}..."
+        return shown(before), shown(after)
+    return shown("\n".join(removed) or None), shown("\n".join(added) or None)

@@ -24,6 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
     AskDruid,
     DryRun,
     DryRunPatches,
+    DryRunRecreations,
     DryRunTemplates,
     Get,
     GetResource,
@@ -64,7 +65,7 @@ def plan_for(api: KubernetesApi, inputs: Inputs, options: Options) -> tuple[Plan
 
 
 def _gather(api: KubernetesApi, options: Options, inputs: Inputs, need: Need) -> Inputs:
-    if isinstance(need, DryRunPatches | DryRunTemplates):
+    if isinstance(need, DryRunPatches | DryRunTemplates | DryRunRecreations):
         require_live_api(api)
         return _dry_run(api, inputs, need)
     if isinstance(need, DryRun):
@@ -98,11 +99,13 @@ def _without_verdicts(inputs: Inputs) -> Inputs:
     return replace(inputs, verdicts=None, rejected_patches=None, ignored_patches=frozenset())
 
 
-def _dry_run(api: KubernetesApi, inputs: Inputs, need: DryRunPatches | DryRunTemplates) -> Inputs:
+def _dry_run(api: KubernetesApi, inputs: Inputs, need: DryRunPatches | DryRunTemplates | DryRunRecreations) -> Inputs:
     if isinstance(need, DryRunPatches):
         rejected, ignored = dry_run_patches(api, need.steps)
         return replace(inputs, rejected_patches=rejected, ignored_patches=ignored)
-    return replace(inputs, templates=dry_run(api, need.steps))
+    verdicts = dry_run(api, need.steps)
+    is_of_templates = isinstance(need, DryRunTemplates)
+    return replace(inputs, templates=verdicts) if is_of_templates else replace(inputs, recreations=verdicts)
 
 
 def _unlisted(api: KubernetesApi, inputs: Inputs, keys: Iterable[ObjectKey]) -> dict[ObjectKey, Manifest]:

@@ -42,8 +42,8 @@ class Inputs:
     lists by kind (`List`), dry runs (`DryRun`), the resource once more (`GetResource`), as the only element (None:
     deleted), storage classes by name (`GetStorageClasses`), or why one could not be read, the dry runs of patches that
     were rejected, or that changed nothing (`DryRunPatches`), what Druid answers (`AskDruid`; None: it was not asked),
-    the dry runs of workloads whose pod templates seem to differ (`DryRunTemplates`), and the groups for whose volumes
-    no other group waits (`LetOthersGrow`).
+    the dry runs of workloads whose pod templates seem to differ (`DryRunTemplates`), those of objects that seem to need
+    a recreation (`DryRunRecreations`), and the groups for whose volumes no other group waits (`LetOthersGrow`).
     """
 
     resource: Manifest
@@ -64,6 +64,7 @@ class Inputs:
     ignored_patches: frozenset[ObjectKey] = frozenset()
     druid: DruidState | None = None
     templates: Mapping[ObjectKey, Verdict] | None = None
+    recreations: Mapping[ObjectKey, Verdict] | None = None
     blocked_expansions: frozenset[str] = frozenset()
 
     @cached_property
@@ -76,6 +77,12 @@ class Inputs:
     def live_and_all_claims(self) -> Observed:
         """The same and, if a decision has asked for them, all PVCs of the namespace: users can remove their labels."""
         return self.live.with_objects(self.lists.get("PersistentVolumeClaim", ()))
+
+    @cached_property
+    def admitted(self) -> Mapping[ObjectKey, Manifest]:
+        """What admission makes of the objects that seem to need a recreation."""
+        found = ((key, verdict.after) for key, verdict in (self.recreations or {}).items())
+        return {key: after for key, after in found if after is not None}
 
     def missing_answers(self, *questions: Question[Any]) -> AskDruid | None:
         """Return the need for the answers of Druid to these questions; None if `druid` has all of them."""
@@ -142,5 +149,12 @@ class LetOthersGrow(Need):
 @dataclass(frozen=True)
 class DryRunTemplates(Need):
     """The verdicts of the API server on these steps, before it is decided how workloads are written."""
+
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class DryRunRecreations(Need):
+    """The verdicts of the API server on these steps, before it is decided what is recreated."""
 
     steps: tuple[Step, ...]

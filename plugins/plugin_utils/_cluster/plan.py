@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
@@ -274,6 +274,7 @@ class Plan(plan.Plan[Step]):
     state of Druid at the start of the rollout, if it was read now. `drain` is the progress of a drain, as the status
     reports it; None if it was not decided. `decommission` is what is decided about Historicals, None if nothing could
     be decided. `refused_evictions`: the PodDisruptionBudgets that do not allow an eviction, each with the remedy.
+    be decided. `stored_replicas`: the pods of each group for which admission stores another number than specified.
     """
 
     in_druid: tuple[DruidChange, ...] = ()
@@ -285,6 +286,7 @@ class Plan(plan.Plan[Step]):
     drain: Mapping[str, Any] | None = None
     decommission: Decommission | None = None
     refused_evictions: tuple[str, ...] = ()
+    stored_replicas: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def changes(self) -> bool:

@@ -91,6 +91,7 @@ def _status(done: Reconciled, plan: Plan, now: datetime, check_mode: bool, maske
         plan.drain,
         None if plan.decommission is None else plan.decommission.record,
         tuple(map(masked, done.plan.refused_evictions)),
+        plan.stored_replicas,
     )
 
 

@@ -86,10 +86,11 @@ def status(
     drain: Mapping[str, Any] | None = None,
     decommissioned: Sequence[Entry] | None = None,
     refused_evictions: Sequence[str] = (),
+    stored_replicas: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
     """Return the whole status: fields of others stay, ours are computed."""
     is_paused = any(finding.reason in PAUSES for finding in findings)
-    states = group_states(cluster, observed, as_it_is=is_paused)
+    states = group_states(cluster, observed, is_paused, stored_replicas)
     as_they_are = group_states(cluster, observed, as_it_is=True)
     changing = _changing_groups(as_they_are, states, findings)
     held = decommissioned_groups(findings)

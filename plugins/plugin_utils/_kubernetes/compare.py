@@ -15,6 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_s
     FieldSet,
     difference,
     field_set,
+    union,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
@@ -65,9 +66,13 @@ def same_object(live: Manifest, after: Manifest) -> bool:
     return _essence(live) == _essence(after)
 
 
-def same_values(live: Manifest, after: Manifest) -> bool:
-    """True if the objects differ only in status, server-side fields, and in who owns their fields."""
-    return {**_essence(live), "ours": None} == {**_essence(after), "ours": None}
+def same_fields(live: Manifest, after: Manifest, manifest: Manifest) -> bool:
+    """True if the objects have the same values in the fields that we specify or own, and we own the same fields.
+
+    Others, such as admission webhooks, may change the rest with each write.
+    """
+    ours = union(field_set(manifest), field_ownership.owned_fields(live))
+    return same_object(*(merge.remove(each, difference(field_set(each), ours)) for each in (live, after)))
 
 
 def _essence(live: Manifest) -> dict[str, Any]:

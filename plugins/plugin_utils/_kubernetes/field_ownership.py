@@ -98,9 +98,14 @@ def fields_of_others(live: Manifest) -> FieldSet:
 
 def foreign_fields(live: Manifest) -> FieldSet:
     """Return the fields that neither we nor a previous operator of the whole object own."""
+    return difference(_all(entry["fieldsV1"] for entry in _foreign_entries(live)), specified_fields(live))
+
+
+def specified_fields(live: Manifest) -> FieldSet:
+    """Return the fields that we or a previous operator of the whole object own: not those that admission has added."""
     others = _foreign_entries(live)
     known = [entry for entry in _entries(live) if not entry.get("subresource") and entry not in others]
-    return difference(_all(entry["fieldsV1"] for entry in others), _all(entry["fieldsV1"] for entry in known))
+    return _all(entry["fieldsV1"] for entry in known)
 
 
 def _foreign_entries(live: Manifest) -> list[dict[str, Any]]:

@@ -89,12 +89,12 @@ def _merge_mapping(live: Mapping[str, Any], desired: Mapping[str, Any], shape: S
     for name, value in desired.items():
         if name in live:
             merged[name] = _merge(live[name], value, shape.child(name))
-        elif not _is_dropped(value, name, shape):
+        elif not is_dropped(value, name, shape):
             merged[name] = value
     return merged
 
 
-def _is_dropped(value: Any, name: str, shape: Shape) -> bool:
+def is_dropped(value: Any, name: str, shape: Shape) -> bool:
     """True for an empty value that the server does not store.
 
     It stores empty entries of a map (a file without content), and an empty mapping that selects a type
@@ -137,7 +137,7 @@ def _ordered(live_keys: list[Any], desired_keys: list[Any]) -> list[Any]:
 def same(live: Any, desired: Any, shape: Shape) -> bool:
     """True if ``desired`` is equivalent to ``live``, apart from the server's defaults."""
     if isinstance(live, dict) and isinstance(desired, dict):
-        return all(_same_entry(live, desired, name, shape) for name in {**live, **desired})
+        return all(same_entry(live, desired, name, shape) for name in {**live, **desired})
     if isinstance(live, list) and isinstance(desired, list):
         pairs = zip(live, desired, strict=False)
         return len(live) == len(desired) and all(same(*pair, shape.element) for pair in pairs)
@@ -146,8 +146,11 @@ def same(live: Any, desired: Any, shape: Shape) -> bool:
     return type(live) is type(desired) and bool(live == desired)
 
 
-def _same_entry(live: Mapping[str, Any], desired: Mapping[str, Any], name: str, shape: Shape) -> bool:
+def same_entry(live: Mapping[str, Any], desired: Mapping[str, Any], name: str, shape: Shape) -> bool:
+    """True if an entry of both mappings is equivalent, or missing in one of them without a difference."""
     if name not in desired:
+        if name not in live:
+            return True
         implied = _IMPLIED.get((shape.type or "", name))
         return implied is _ANYTHING or live[name] in _NOTHING or live[name] == implied
     if name not in live:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 MAX_SHOWN = 5
+MAX_VALUE_CHARACTERS = 80
 
 
 def join_limited(texts: Iterable[str], separator: str = ", ") -> str:
@@ -19,6 +20,14 @@ def join_limited(texts: Iterable[str], separator: str = ", ") -> str:
     found = [*texts]
     shown = separator.join(found[:MAX_SHOWN])
     return shown if len(found) <= MAX_SHOWN else f"{shown}{separator}and {len(found) - MAX_SHOWN} more"
+
+
+def shown(value: Any) -> str:
+    """Return the beginning of a value in one line; None is a missing one."""
+    if value is None:
+        return "(none)"
+    text = " ".join(str(value).split())
+    return text if len(text) <= MAX_VALUE_CHARACTERS else f"{text[: MAX_VALUE_CHARACTERS - 3]}..."
 
 
 def digest(specified: Any) -> str:

@@ -9,15 +9,12 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
-from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.full_cluster import NAME, STATEFUL, STATELESS, essence
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
-from ansible_collections.druidops.druid.tests.system.support.mutating_webhook import mutating
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
     Manifest,
     NamespaceClient,
@@ -284,42 +281,3 @@ def test_mixed_edit_reverts_only_our_fields(cluster: NamespaceClient) -> None:
     assert (_main(after)["command"][0], _main(after)["image"]) == ("/druid.sh", full_cluster.IMAGE)
     assert "mixed" in {each["name"] for each in _pod(after)["containers"]}
     assert one_pass(cluster, NAME).plan.steps == ()
-
-
-def _mutate(live: Manifest) -> None:
-    """Do what policies do: another registry, a sidecar, labels, a file, our own values overruled."""
-    live["metadata"].setdefault("labels", {})["policy"] = "seen"
-    live["metadata"].setdefault("annotations", {})["team"] = "overruled"
-    if "data" in live:
-        live["data"].update({"metricDimensions.json": "overruled", "policy": "a file"})
-    if live["kind"] == "Service":
-        live["spec"]["ports"][0]["appProtocol"] = "http"
-        live["spec"]["ports"] += [{"name": "policy", "port": 15000}] if len(live["spec"]["ports"]) == 1 else []
-    if "template" in live.get("spec", {}):
-        _main(live)["image"] = "mirror.example.com/" + _main(live)["image"].removeprefix("mirror.example.com/")
-        containers = _pod(live)["containers"]
-        containers += [{"name": "policy", "image": "example.com/x"}] if len(containers) == 1 else []
-
-
-def test_mutating_policy_causes_no_endless_writes(live: NamespaceClient) -> None:
-    full_cluster.create(live)
-    with mutating(live, _mutate, "druidops"):
-        assert one_pass(live, NAME).plan.findings == ()
-        assert _main(live.get("StatefulSet", STATEFUL))["image"] == "mirror.example.com/apache/druid:34.0.0"
-        eventually(partial(_is_quiet, live))
-        mark = live.mark()
-        outcome = one_pass(live, NAME)
-        assert outcome.plan.steps == ()
-        assert not outcome.changed
-        assert [write for write in without_status(live.writes(mark)) if "dry run" not in write] == []
-        # What we change still gets there.
-        live.merge("Druid", NAME, {"spec": {"image": "apache/druid:36.0.0"}})
-        one_pass(live, NAME)
-        assert _main(live.get("StatefulSet", STATEFUL))["image"] == "mirror.example.com/apache/druid:36.0.0"
-        assert one_pass(live, NAME).plan.steps == ()
-
-
-def _is_quiet(live: NamespaceClient) -> bool:
-    """True once the controllers have observed the objects: their status is not part of this test."""
-    workload = live.get("StatefulSet", STATEFUL)
-    return bool(workload["status"].get("observedGeneration") == workload["metadata"]["generation"])

@@ -10,7 +10,7 @@ import base64
 import json
 import ssl
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -28,19 +28,23 @@ _RESOURCES = [
     "ingresses",
     "poddisruptionbudgets",
     "horizontalpodautoscalers",
+    "persistentvolumeclaims",
 ]
+ALWAYS = ("CREATE", "UPDATE")
 
 Mutate = Callable[[Manifest], None]
 
 
 @contextmanager
-def mutating(live: NamespaceClient, mutate: Mutate, user: str) -> Iterator[None]:
-    """Change every object that the user creates or updates in the namespace, until the context ends."""
+def mutating(
+    live: NamespaceClient, mutate: Mutate, user: str = "", operations: Sequence[str] = ALWAYS
+) -> Iterator[None]:
+    """Change every object that the user, or any client, creates or updates in the namespace, until the context ends."""
     with _served(live, mutate) as url:
-        configuration = _configuration(live, url, user)
+        configuration = _configuration(live, url, user, operations)
         live.plane.request("POST", _CONFIGURATIONS, configuration)
         try:
-            _wait_until_it_is_called(live, user)
+            _wait_until_it_is_called(live, user or "druidops")
             yield
         finally:
             live.plane.request("DELETE", f"{_CONFIGURATIONS}/{live.namespace}")
@@ -64,15 +68,16 @@ def _served(live: NamespaceClient, mutate: Mutate) -> Iterator[str]:
         server.server_close()
 
 
-def _configuration(live: NamespaceClient, url: str, user: str) -> Manifest:
+def _configuration(live: NamespaceClient, url: str, user: str, operations: Sequence[str]) -> Manifest:
     authority = base64.b64encode(live.plane.ca_file.read_bytes()).decode()
-    everything = {"operations": ["CREATE", "UPDATE"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": _RESOURCES}
+    everything = {"operations": [*operations], "apiGroups": ["*"], "apiVersions": ["*"], "resources": _RESOURCES}
+    probed = {"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["serviceaccounts"]}
     webhook = {
         "name": "changes.example.com",
         "clientConfig": {"url": url, "caBundle": authority},
-        "rules": [everything],
+        "rules": [everything, probed],
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": live.namespace}},
-        "matchConditions": [{"name": "user", "expression": f"request.userInfo.username == '{user}'"}],
+        "matchConditions": [{"name": "user", "expression": f"request.userInfo.username == '{user}' || '{user}' == ''"}],
         "admissionReviewVersions": ["v1"],
         "sideEffects": "None",
         "reinvocationPolicy": "Never",
@@ -82,9 +87,8 @@ def _configuration(live: NamespaceClient, url: str, user: str) -> Manifest:
 
 def _wait_until_it_is_called(live: NamespaceClient, user: str) -> None:
     def is_called() -> bool:
-        body = {"metadata": {"name": "probe", "namespace": live.namespace}, "data": {}}
-        path = f"{live.path('ConfigMap')}?dryRun=All"
-        changed: Manifest = live.plane.request("POST", path, body, user=user)
+        path = f"/api/v1/namespaces/{live.namespace}/serviceaccounts?dryRun=All"
+        changed: Manifest = live.plane.request("POST", path, {"metadata": {"name": "probe"}}, user=user)
         return bool(changed["metadata"].get("labels"))
 
     eventually(is_called)
@@ -111,7 +115,11 @@ def _handler(mutate: Mutate) -> type[BaseHTTPRequestHandler]:
 
 def _response(request: dict[str, Any], mutate: Mutate) -> dict[str, Any]:
     before = request["object"]
-    mutate(after := deepcopy(before))
+    after = deepcopy(before)
+    if before["kind"] == "ServiceAccount":
+        after["metadata"]["labels"] = {"probe": "seen"}
+    else:
+        mutate(after)
     patch = [
         {"op": "add", "path": f"/{name}", "value": value} for name, value in after.items() if before.get(name) != value
     ]

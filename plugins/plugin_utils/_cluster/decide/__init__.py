@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import (
     changed_objects,
+    recreated_objects,
     unlisted_objects,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.collisions import name_collisions
@@ -113,7 +114,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sto
     oversized_caches,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.taken_services import taken_services
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import confirmed, rejections
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import (
+    confirmed,
+    overridden_values,
+    rejections,
+    stored_replicas,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import keep_finalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
@@ -142,6 +148,8 @@ SPEC_BLOCKERS: tuple[Blocker, ...] = (
 READS: tuple[Callable[[Inputs], Need | None], ...] = (
     # A desired object without our label exists, or has another owner.
     unlisted_objects,
+    # Admission may be the only reason for a recreation.
+    recreated_objects,
     # A removed group leaves ReplicaSets without an owner.
     replica_sets_without_owner,
     # A StatefulSet owns PVCs that the cluster retains.
@@ -216,10 +224,11 @@ def decide(inputs: Inputs) -> Plan | Need:
         return plan
     of_volumes = (*undersized_pvcs(inputs), *oversized_pvcs(inputs), *oversized_caches(inputs))
     warnings = (*plan.warnings, *of_volumes, *retained_services(inputs), *strategy_warnings(inputs.cluster))
-    warnings = (*warnings, *ignored_updates(inputs))
+    warnings = (*warnings, *ignored_updates(inputs), *overridden_values(inputs))
     expanding = expanding_volumes(inputs)
     findings = (*plan.findings, *infeasible_expansions(inputs), *expansion_finding(expanding))
     plan = replace(plan, steps=(*kept, *plan.steps), findings=findings, warnings=warnings, expanding=expanding)
+    plan = replace(plan, stored_replicas=stored_replicas(inputs))
     return _with_drains(plan, inputs)
 
 
@@ -252,8 +261,8 @@ def _candidates(inputs: Inputs) -> Draft:
     """Return a step for each object that is missing, differs or is not desired any more."""
     found = drains(inputs)
     desired = with_drains(with_held_replicas(with_deferred_sizes(inputs), inputs), found)
-    desired = with_copies(desired, found, inputs.live)
-    changed = confirmed(changed_objects(inputs.cluster, desired, inputs.live), inputs.verdicts)
+    desired = with_copies(desired, found, inputs.live, inputs.admitted)
+    changed = confirmed(changed_objects(inputs.cluster, desired, inputs.live, inputs.admitted), inputs.verdicts)
     changed = tuple(with_kept_pods(changed, found))
     # PVCs are patched before their StatefulSet is recreated.
     failing = failing_pods(inputs)

@@ -8,12 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import immutable_changes
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import (
+    immutable_changes,
+    with_stored_fields,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.external_autoscalers import (
     scaled_before_interruption,
     scaled_by_autoscaler,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Get, Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
+    DryRunRecreations,
+    Get,
+    Inputs,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
@@ -42,15 +49,36 @@ def unlisted_objects(inputs: Inputs) -> Get | None:
     return Get(unlisted) if unlisted and inputs.unlisted is None else None
 
 
-def changed_objects(cluster: Cluster, desired: Desired, observed: Observed) -> tuple[Step, ...]:
-    """Return a step for each desired object that is missing or differs, in rollout order."""
+def recreated_objects(inputs: Inputs) -> DryRunRecreations | None:
+    """Return the need for dry runs of the recreations: admission may be the only reason for them."""
+    if inputs.recreations is not None:
+        return None
+    objects = inputs.live.objects
+    found = ((manifest, objects.get(key_of(manifest))) for _group, manifest in desired_objects(inputs.desired))
+    if not any(live is not None and immutable_changes(live, manifest) for manifest, live in found):
+        return None
+    steps = changed_objects(inputs.cluster, inputs.desired, inputs.live)
+    return DryRunRecreations(tuple(each for each in steps if each.operation == "recreate" and not _is_ending(each)))
+
+
+def _is_ending(step: Step) -> bool:
+    return step.live is not None and is_terminating(step.live)
+
+
+def changed_objects(
+    cluster: Cluster, desired: Desired, observed: Observed, admitted: Mapping[ObjectKey, Manifest] | None = None
+) -> tuple[Step, ...]:
+    """Return a step for each desired object that is missing or differs, in rollout order.
+
+    `admitted`: what admission makes of the objects that would be recreated.
+    """
     first_replicas = {
         group.unique_name: _first_replicas(group, observed) for group in cluster.groups if group.keeps_replicas
     }
     verbatim = {key_of(manifest): manifest for manifest in desired.verbatim.values()}
     scaled = scaled_before_interruption(cluster, observed)
     steps = (
-        _change(group, manifest, verbatim.get(key_of(manifest)), observed.objects, first_replicas, scaled)
+        _change(group, manifest, verbatim.get(key_of(manifest)), observed.objects, first_replicas, scaled, admitted)
         for group, manifest in desired_objects(desired)
     )
     return tuple(step for step in steps if step is not None)
@@ -71,6 +99,7 @@ def _change(
     objects: Mapping[ObjectKey, Manifest],
     first_replicas: Mapping[str, int],
     scaled: Collection[str],
+    admitted: Mapping[ObjectKey, Manifest] | None,
 ) -> Step | None:
     live = objects.get(key_of(manifest))
     former = scaled_by_autoscaler(manifest) if _is_one_of(manifest, scaled) else None
@@ -79,8 +108,10 @@ def _change(
         return Step("create", manifest, group, initial=initial, former=former)
     if manifest["kind"] == "PersistentVolumeClaim":
         manifest = _frozen(manifest, live)
-    elif is_terminating(live) or immutable_changes(live, manifest):
+    elif is_terminating(live) or immutable_changes(live, manifest, (admitted or {}).get(key_of(manifest))):
         return Step("recreate", manifest, group, live, initial=_recreated(manifest, live, first_replicas))
+    else:
+        manifest = with_stored_fields(manifest, live)
     if _is_resuming(live, manifest, first_replicas):
         manifest = _initial(manifest, first_replicas) or manifest
     comparison = compare(live, manifest, former)

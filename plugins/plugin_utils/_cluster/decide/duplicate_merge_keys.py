@@ -13,8 +13,13 @@ from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, without_duplicates
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import foreign_fields
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import below, difference, field_set
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import specified_fields
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import (
+    below,
+    difference,
+    field_set,
+    union,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.list_types import shape_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import remove, same
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
@@ -47,9 +52,9 @@ def _runs(desired: Manifest, observed: Observed) -> bool:
 
 
 def _without_foreign_fields(live: Manifest, desired: Manifest) -> Manifest:
-    """Return the workload without the fields of other managers: the time of a restart, a sidecar, a variable."""
-    additions = difference(below(foreign_fields(live), *_TEMPLATE), field_set(desired))
-    return remove(live, additions)
+    """Return the workload without the fields of others: the time of a restart, a sidecar, a variable of a webhook."""
+    additions = difference(field_set(live), union(specified_fields(live), field_set(desired)))
+    return remove(live, below(additions, *_TEMPLATE))
 
 
 def _has_duplicate_keys(pod: Manifest) -> bool:

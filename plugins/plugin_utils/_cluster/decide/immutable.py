@@ -12,8 +12,8 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.admission import differs
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.list_types import shape_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import same
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
@@ -31,18 +31,39 @@ _IMMUTABLE: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def immutable_changes(live: Manifest, manifest: Manifest) -> tuple[str, ...]:
-    """Return the immutable fields that differ between the live object and the manifest."""
+def immutable_changes(live: Manifest, manifest: Manifest, admitted: Manifest | None = None) -> tuple[str, ...]:
+    """Return the immutable fields that differ between the live object and the manifest.
+
+    `admitted` is what admission makes of the manifest, if a dry run has shown it: what it changes is no difference.
+    """
+    admitted = manifest if admitted is None else admitted
     if manifest["kind"] == "Service":
-        return ("clusterIP",) if is_headless(live) != is_headless(manifest) else ()
-    fields = _IMMUTABLE.get(manifest["kind"], {})
+        is_overridden = is_headless(admitted) != is_headless(manifest)
+        return ("clusterIP",) if is_headless(live) != is_headless(manifest) and not is_overridden else ()
     shape = shape_of(manifest["kind"]).child("spec")
-    old, new = live.get("spec") or {}, manifest.get("spec") or {}
+    old, new, after = (each.get("spec") or {} for each in (live, manifest, admitted))
     return tuple(
         field
-        for field, default in fields.items()
-        if not same(old.get(field, default), new.get(field, default), shape.child(field))
+        for field, default in _IMMUTABLE.get(manifest["kind"], {}).items()
+        if differs(old.get(field, default), new.get(field, default), after.get(field, default), shape.child(field))
     )
+
+
+def immutable_part(manifest: Manifest) -> Manifest:
+    """Return the manifest with its immutable fields only."""
+    fields = ("clusterIP",) if manifest["kind"] == "Service" else _IMMUTABLE.get(manifest["kind"], {})
+    spec = {field: manifest["spec"][field] for field in fields if field in manifest["spec"]}
+    return {**manifest, "metadata": {}, "spec": spec}
+
+
+def with_stored_fields(manifest: Manifest, live: Manifest) -> Manifest:
+    """Return the manifest with the immutable fields of the live object, for an update of all others."""
+    changed = immutable_changes(live, manifest)
+    if not changed:
+        return manifest
+    kept = {field: live["spec"][field] for field in changed if field in live["spec"]}
+    others = {field: value for field, value in manifest["spec"].items() if field not in changed}
+    return {**manifest, "spec": {**others, **kept}}
 
 
 def is_headless(service: Manifest) -> bool:

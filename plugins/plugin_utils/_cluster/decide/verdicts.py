@@ -10,11 +10,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRun, Verdict
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import immutable_part
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRun, Inputs, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import same_object
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.admission import Override, overrides
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import same_fields
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited, shown
 
 
 def rejections(draft: Draft) -> tuple[Finding, ...] | DryRun:
@@ -39,7 +44,49 @@ def _confirmed(candidate: Step, verdict: Verdict | None) -> Step | None:
     return step if _changes(step, verdict.after) else None
 
 
-def _changes(step: Step, after: dict[str, object]) -> bool:
+def _changes(step: Step, after: Manifest) -> bool:
     if step.operation != "update" or step.managed_fields is not None:
         return True
-    return step.live is None or not same_object(step.live, after)
+    return step.live is None or not same_fields(step.live, after, step.manifest)
+
+
+def overridden_values(inputs: Inputs) -> tuple[str, ...]:
+    """Return a warning for each object whose values admission overrides: its fields, with both values."""
+    return tuple(
+        f"{key}: {join_limited(map(_shown, found), '; ')}. A mutating webhook or policy overrides what is specified, "
+        "and the stored value counts: change the specification, or the policy"
+        for key, found in _overrides(inputs).items()
+    )
+
+
+def stored_replicas(inputs: Inputs) -> dict[str, int]:
+    """Return the number of pods of each group for which admission stores another one than specified, by group."""
+    found = ((verdict.step.group or "", verdict) for verdict in (inputs.verdicts or {}).values())
+    return {
+        group: verdict.after["spec"]["replicas"]
+        for group, verdict in found
+        if verdict.step.key.kind in WORKLOADS and verdict.after is not None and _overrides_replicas(verdict)
+    }
+
+
+def _overrides_replicas(verdict: Verdict) -> bool:
+    specified = verdict.step.manifest["spec"].get("replicas")
+    return specified is not None and (verdict.after or {})["spec"].get("replicas") != specified
+
+
+def _overrides(inputs: Inputs) -> dict[ObjectKey, list[Override]]:
+    """Return the overridden fields of each object; those that only a recreation could change, from its dry run."""
+    recreated = ((immutable_part(each.step.manifest), each) for each in (inputs.recreations or {}).values())
+    written = ((each.step.manifest, each) for each in (inputs.verdicts or {}).values())
+    found: dict[ObjectKey, dict[str, Override]] = {}
+    for manifest, verdict in (*recreated, *written):
+        # The search for secrets takes long, and most objects are stored as specified.
+        if verdict.after is not None and any(overrides(manifest, verdict.after)):
+            masked = masked_pair(manifest, verdict.after)
+            found.setdefault(verdict.step.key, {}).update({each.path: each for each in overrides(*masked)})
+    return {key: [*each.values()] for key, each in found.items()}
+
+
+def _shown(override: Override) -> str:
+    specified, stored = map(shown, override[1:])
+    return f"{override.path}: specified {specified}, stored {stored}"

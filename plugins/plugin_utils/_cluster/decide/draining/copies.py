@@ -10,34 +10,41 @@ until the StatefulSet with the record exists.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.plan import GroupDrain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import text_of, with_text
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import immutable_changes
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 
+# What admission makes of the objects that seem to need a recreation.
+Admitted = Mapping[ObjectKey, Manifest]
 
-def with_copies(desired: Desired, found: Sequence[GroupDrain], live: Observed) -> Desired:
+
+def with_copies(
+    desired: Desired, found: Sequence[GroupDrain], live: Observed, admitted: Admitted | None = None
+) -> Desired:
     """Return the desired objects, in which the ConfigMaps have the records of StatefulSets that are recreated."""
     drained = {each.group.key for each in found}
     groups = {
-        key: tuple(_with_copy(manifests, live)) if key in drained else manifests
+        key: tuple(_with_copy(manifests, live, admitted or {})) if key in drained else manifests
         for key, manifests in desired.groups.items()
     }
     return replace(desired, groups=groups)
 
 
-def _with_copy(manifests: Sequence[Manifest], live: Observed) -> list[Manifest]:
-    record = next((text_of(each) for each in manifests if _is_recreated(each, live)), None)
+def _with_copy(manifests: Sequence[Manifest], live: Observed, admitted: Admitted) -> list[Manifest]:
+    record = next((text_of(each) for each in manifests if _is_recreated(each, live, admitted)), None)
     return [with_text(each, record) if each["kind"] == "ConfigMap" and record else each for each in manifests]
 
 
-def _is_recreated(manifest: Manifest, live: Observed) -> bool:
+def _is_recreated(manifest: Manifest, live: Observed, admitted: Admitted) -> bool:
     if manifest["kind"] != "StatefulSet":
         return False
     found = live.objects.get(key_of(manifest))
-    return found is None or is_terminating(found) or bool(immutable_changes(found, manifest))
+    if found is None or is_terminating(found):
+        return True
+    return bool(immutable_changes(found, manifest, admitted.get(key_of(manifest))))

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import kept_pods
@@ -97,23 +97,29 @@ class GroupState:
         return f"{self.key} {self.ready}/{self.desired}{remark if not self.is_ready else ''}"
 
 
-def group_states(cluster: Cluster, observed: Observed, as_it_is: bool = False) -> tuple[GroupState, ...]:
+def group_states(
+    cluster: Cluster, observed: Observed, as_it_is: bool = False, stored: Mapping[str, int] | None = None
+) -> tuple[GroupState, ...]:
     """Return the state of each group in rollout order.
 
-    With `as_it_is` the live workloads define the desired number of pods, since the spec is pending.
+    With `as_it_is` the live workloads define the desired number of pods, since the spec is pending. `stored` are the
+    numbers, by group, that admission has set instead of those of the spec.
     """
-    return tuple(_state(group, observed.workload(group), observed, as_it_is) for group in cluster.groups)
+    desired = {**{each.key: each.replicas for each in cluster.groups}, **(stored or {})}
+    return tuple(
+        _state(group, desired[group.key], observed.workload(group), observed, as_it_is) for group in cluster.groups
+    )
 
 
-def _state(group: Group, workload: Manifest | None, observed: Observed, as_it_is: bool) -> GroupState:
+def _state(group: Group, specified: int, workload: Manifest | None, observed: Observed, as_it_is: bool) -> GroupState:
     own = sorted(observed.pods_of(group), key=_name)
     failures = tuple(text for pod in own for text in failure(pod))
     unschedulable = tuple(text for pod in own for text in (*unprovisioned(pod, observed), *unplaced(pod)))
     if workload is None:
-        desired = 0 if as_it_is else group.replicas
+        desired = 0 if as_it_is else specified
         return GroupState(group.key, desired, 0, is_settled=as_it_is, failures=failures, unschedulable=unschedulable)
     unschedulable = (*unschedulable, *(each.text for each in not_created(workload, own, observed)))
-    desired = workload["spec"].get("replicas", 1) if group.keeps_replicas or as_it_is else group.replicas
+    desired = workload["spec"].get("replicas", 1) if group.keeps_replicas or as_it_is else specified
     status = workload.get("status") or {}
     ready = min(status.get("readyReplicas", 0), len(_ready_pods(workload, own)))
     is_available = not workload["spec"].get("minReadySeconds") or status.get("availableReplicas", 0) >= desired

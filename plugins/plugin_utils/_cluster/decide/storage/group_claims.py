@@ -114,6 +114,13 @@ def _of_templates(
             yield stems[place[0]], live, place[1]
 
 
+def admitted_templates(group: Group, inputs: Inputs) -> list[dict[str, Any]]:
+    """Return the claim templates as admission would make them of the spec; none if they are not about to change."""
+    found = inputs.admitted.get(ObjectKey("StatefulSet", group.unique_name), {})
+    templates: list[dict[str, Any]] = found.get("spec", {}).get("volumeClaimTemplates") or []
+    return templates
+
+
 def mounted_claims(observed: Observed) -> Mapping[str, str]:
     """Return, by PVC, the name of a pod that mounts it."""
     return {name: pod["metadata"]["name"] for pod in observed.of_kind("Pod") for name in claim_names(pod)}

@@ -30,6 +30,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sto
     pod_claims,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_updates import updated_claim
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import stored_replicas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Notice, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.retention_policy import (
@@ -62,7 +63,8 @@ def _steps(inputs: Inputs) -> Iterator[Step]:
     if pause_finding(cluster.annotations, cluster.spec) is not None:
         return
     users, since = _users(inputs), exists_since(inputs)
-    is_settled = all(state.is_complete for state in group_states(cluster, inputs.live))
+    states = group_states(cluster, inputs.live, stored=stored_replicas(inputs))
+    is_settled = all(state.is_complete for state in states)
     for claim in pod_claims(inputs):
         usage = _usage(claim, users, since, inputs)
         if usage is not None:

@@ -22,7 +22,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sto
     requested_size,
     sizes_of_templates,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.group_claims import used_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.group_claims import (
+    admitted_templates,
+    used_claims,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
@@ -75,14 +78,17 @@ def _sizes_of_templates(group: Group, workload: Manifest) -> list[tuple[Size, Si
 
 def shrinking_claims(draft: Draft) -> tuple[Finding, ...]:
     """Return a finding for each volume claim template that requests less than the PVCs of the group have."""
-    groups, live = draft.inputs.cluster.groups, draft.inputs.live_and_all_claims
-    return tuple(finding for group in groups for finding in _shrinking_claims_of(group, live))
+    groups = draft.inputs.cluster.groups
+    return tuple(finding for group in groups for finding in _shrinking_claims_of(group, draft.inputs))
 
 
-def _shrinking_claims_of(group: Group, observed: Observed) -> Iterator[Finding]:
+def _shrinking_claims_of(group: Group, inputs: Inputs) -> Iterator[Finding]:
+    observed = inputs.live_and_all_claims
     workload = observed.workload(group)
+    # A size that admission sets is not that of the spec.
+    admitted = sizes_of_templates(admitted_templates(group, inputs))
     for old, new in _sizes_of_templates(group, workload) if workload is not None else ():
-        if new.amount < old.amount:
+        if new.amount < old.amount and admitted.get(new.name, new).amount == new.amount:
             largest = max(_sizes(f"{new.name}-{group.unique_name}", observed), key=_amount, default=None)
             if largest is not None and new.amount < largest.amount:
                 yield Finding(reasons.INVALID_SPEC, _shrinking_message(group, new, largest), group.key)

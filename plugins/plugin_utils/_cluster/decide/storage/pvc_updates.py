@@ -24,6 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sto
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.group_claims import (
     GroupClaim,
+    admitted_templates,
     used_claims,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_expansion import (
@@ -105,7 +106,7 @@ def _described(claim: GroupClaim, inputs: Inputs) -> Iterator[tuple[tuple[str, .
         for name, value in desired.items():
             if before.get(name) != value and live.get(name) != value:
                 yield (*_ANNOTATIONS, name), value
-        for name in before.keys() - desired.keys():
+        for name in before.keys() - desired.keys() - _added_by_admission(claim, inputs):
             if live.get(name) == before[name]:
                 yield (*_ANNOTATIONS, name), None
     name = claim.template["spec"].get(_CLASS[-1])
@@ -131,6 +132,12 @@ def _former(claim: GroupClaim, inputs: Inputs) -> tuple[Mapping[str, str], bool]
     is_same_class = former["spec"].get(_CLASS[-1]) == claim.template["spec"].get(_CLASS[-1])
     before = _annotations(former)
     return before, not is_same_class or before != _annotations(claim.template)
+
+
+def _added_by_admission(claim: GroupClaim, inputs: Inputs) -> set[str]:
+    """Return the annotations that the next template has, too, although the spec does not have them."""
+    name, templates = template_name(claim.template), admitted_templates(claim.group, inputs)
+    return {annotation for each in templates if template_name(each) == name for annotation in _annotations(each)}
 
 
 def _annotations(manifest: Mapping[str, Any]) -> Mapping[str, str]:

@@ -158,7 +158,10 @@ def test_dry_run_without_a_change_removes_the_step() -> None:
     assert isinstance(need, DryRun)
     [step] = need.steps
     plan, _needs = plan_and_needs(inputs(cluster, observed), rejected={step.key: Verdict(step, live)})
-    assert plan == Plan(warnings=desired.warnings)
+    path = "spec.template.spec.containers[druid-c-brokers].image"
+    [warning] = plan.warnings
+    assert warning.startswith(f"StatefulSet druid-c-brokers: {path}: specified new, stored apache/druid:37.0.0. ")
+    assert plan == Plan(warnings=(*desired.warnings, warning))
 
 
 def test_missing_namespace_blocks_every_step() -> None:

@@ -21,6 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
     AskDruid,
     DryRun,
+    DryRunRecreations,
     DryRunTemplates,
     Inputs,
     Verdict,
@@ -99,6 +100,8 @@ def planned(which: Inputs, answers: dict[Question[Any], Any] | None = None) -> P
             which = replace(which, verdicts={each.key: Verdict(each, after=each.after) for each in found.steps})
         elif isinstance(found, DryRunTemplates):
             which = replace(which, templates={each.key: Verdict(each, after=each.after) for each in found.steps})
+        elif isinstance(found, DryRunRecreations):
+            which = replace(which, recreations={})
         else:
             raise AssertionError(found)
         found = decide(which)

@@ -61,7 +61,12 @@ def test_deferred(which: Inputs, expected: dict[str, str]) -> None:
     assert deferred(which) == expected
 
 
-READ: dict[str, Any] = {"unlisted": {}, "verdicts": {}, "lists": {"PodDisruptionBudget": (), CLAIM: ()}}
+READ: dict[str, Any] = {
+    "unlisted": {},
+    "verdicts": {},
+    "recreations": {},
+    "lists": {"PodDisruptionBudget": (), CLAIM: ()},
+}
 
 
 def test_a_group_whose_patch_is_rejected_does_not_hold_another_one() -> None:
