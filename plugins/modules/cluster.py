@@ -103,6 +103,15 @@ options:
       - For a stopped cluster, wait until no pod is left. For a paused cluster, wait for its current pods. A warning
         lists the pending changes.
       - A line is printed whenever the progress changes.
+      - The task fails before the timeout if a pod of the current revision will not start by itself
+        (O(wait_for_recovery)).
+    type: bool
+    default: false
+  wait_for_recovery:
+    description:
+      - With O(wait=true), wait although a pod of the current revision has not been ready for a minute, and has crashed
+        three times, or waits for an image, a Secret or something else that does not exist.
+      - For pods that crash until something outside of the cluster is ready, such as its metadata store.
     type: bool
     default: false
   read_timeout:

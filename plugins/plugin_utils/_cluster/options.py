@@ -24,6 +24,7 @@ ARGUMENTS: Mapping[str, Any] = {
     "allowed_endpoint_hosts": {"type": "list", "elements": "str", "default": []},
     "read_timeout": {"type": "float", "default": TIMEOUTS.read_timeout, "aliases": ["timeout"]},
     "retry_timeout": {"type": "float", "default": TIMEOUTS.retry_timeout},
+    "wait_for_recovery": {"type": "bool", "default": False},
     "keep_finalizer": {"type": "bool", "default": False},
 }
 

@@ -14,6 +14,9 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.unrecoverable import (
+    unrecoverable,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_events import decommission_texts
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
@@ -148,6 +151,10 @@ def _events(done: Reconciled, completed: Completed[Plan], change: StatusChange) 
         yield from events.problem_texts(done.results, completed.plan.findings)
 
 
+def _stuck(done: Reconciled, plan: Plan, now: datetime) -> str:
+    return unrecoverable(done.cluster, done.observed, {*plan.restarts, *plan.pending_restarts}, now)
+
+
 def _progress(document: Mapping[str, Any]) -> str:
     return f"{document.get('nodes', '')} pods ready. {ready_message(document)}"
 
@@ -163,4 +170,5 @@ REPORTING = Reporting(
     requeue_after=requeue_after,
     progress=_progress,
     after_failed_read=after_failed_read,
+    stuck=_stuck,
 )

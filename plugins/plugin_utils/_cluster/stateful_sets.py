@@ -12,6 +12,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 
 # The label of a pod with the revision of its StatefulSet.
 REVISION_LABEL = "controller-revision-hash"
+# The label of the pods of a Deployment that have the same template.
+TEMPLATE_LABEL = "pod-template-hash"
 
 
 def replicas(workload: Manifest) -> int:

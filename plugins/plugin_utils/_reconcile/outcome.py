@@ -24,7 +24,7 @@ class Outcome(Generic[_Plan]):
     """The outcome of a task; the plan has the steps of all reconciles.
 
     `report` is that of the last reconcile, None if there was none. `remains` names the objects that are not deleted
-    yet.
+    yet. `stuck`: why the task does not wait any longer, although the desired state is not reached.
     """
 
     plan: _Plan
@@ -33,6 +33,7 @@ class Outcome(Generic[_Plan]):
     warnings: tuple[str, ...] = ()
     timed_out: bool = False
     remains: tuple[str, ...] = ()
+    stuck: str = ""
 
     @property
     def problems(self) -> tuple[Finding, ...]:

@@ -67,6 +67,7 @@ class Report(Generic[_Plan]):
     With `is_final` there is nothing to wait for: the desired state is reached, or a lasting problem blocks it.
     `progress` is a line of text. `requeue_after` are the seconds until the next reconcile, None for the regular period.
     `reporting_errors` are errors of writes of status and events; with `is_deleted` the resource was deleted.
+    `stuck`: why it does not reach the desired state by itself, empty if it may.
     """
 
     plan: _Plan
@@ -77,6 +78,7 @@ class Report(Generic[_Plan]):
     is_deleted: bool = False
     is_final: bool = False
     progress: str = ""
+    stuck: str = ""
 
     @property
     def changed(self) -> bool:
@@ -125,6 +127,11 @@ class StatusChange:
         return self.before.get("observedGeneration") != self.after.get("observedGeneration")
 
 
+def never_stuck(_done: Any, _plan: Any, _now: datetime) -> str:
+    """Return that the desired state may be reached."""
+    return ""
+
+
 def ready_message(status: Mapping[str, Any]) -> str:
     """Return the message of the condition Ready."""
     return str(next(each["message"] for each in status["conditions"] if each["type"] == "Ready"))
@@ -137,8 +144,8 @@ class Reporting(Generic[_Done, _Plan]):
     `completed` gets whether it is check mode. `status` returns the whole status; it gets the masked plan, the time,
     check mode, and the masking of other texts. `events` need not mask. `is_settled` is true for conditions of a
     requested state. `requeue_after` gets the status, and whether something was written, or the generation is new. The
-    wait goes on while all problems have a `transient` reason. The API server's warnings about the `finalizer` are not
-    reported. `after_failed_read` adapts a status to conditions that report a failed read.
+    wait goes on while all problems have a `transient` reason, and it is not `stuck`. The API server's warnings about
+    the `finalizer` are not reported. `after_failed_read` adapts a status to conditions that report a failed read.
     """
 
     finalizer: str
@@ -151,6 +158,7 @@ class Reporting(Generic[_Done, _Plan]):
     requeue_after: Callable[[Mapping[str, Any], datetime, bool], int | None]
     progress: Callable[[Mapping[str, Any]], str] = ready_message
     after_failed_read: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
+    stuck: Callable[[_Done, _Plan, datetime], str] = never_stuck
 
 
 def report(
@@ -179,6 +187,7 @@ def report(
         completed.is_deleted,
         kind.is_settled(document["conditions"]) or any(each.reason not in kind.transient for each in plan.problems),
         kind.progress(document),
+        masked(stuck) if (stuck := kind.stuck(done, plan, now)) else "",
     )
 
 

@@ -80,6 +80,8 @@ _Options = TypeVar("_Options", bound=Options)
 class Request(Generic[_Options]):
     """A resource (by name, by document, or by spec) and what to do with it. Times are in seconds.
 
+    With `wait_for_recovery`, a wait goes on although the resource will not reach its desired state by itself.
+
     With `is_default_namespace`, neither the option nor the document has a namespace. `not_applied` is a message about
     the other documents of the file, empty without any.
     """
@@ -94,6 +96,7 @@ class Request(Generic[_Options]):
     wait: bool = False
     wait_timeout: float = 600
     wait_sleep: float = 2
+    wait_for_recovery: bool = False
     is_default_namespace: bool = False
     not_applied: str = ""
 
@@ -128,6 +131,7 @@ def to_request(
         wait=arguments["wait"],
         wait_timeout=arguments["wait_timeout"],
         wait_sleep=arguments["wait_sleep"],
+        wait_for_recovery=arguments.get("wait_for_recovery", False),
         is_default_namespace=not specified,
         not_applied=not_applied,
     )

@@ -71,6 +71,11 @@ def _of_report(kind: Kind[Any, _Plan], report: Report[_Plan]) -> dict[str, Any]:
 def _problem(outcome: Outcome[Any], request: Request[Any]) -> str:
     if outcome.problems:
         return " | ".join(problem.message for problem in outcome.problems)
+    if outcome.stuck:
+        return (
+            f"{_timeout_message(outcome)}. It does not recover by itself: {outcome.stuck}. Correct it; with "
+            "wait_for_recovery: true, the task waits nevertheless."
+        )
     return f"{_timeout_message(outcome)} after {request.wait_timeout} s." if outcome.timed_out else ""
 
 

@@ -74,10 +74,10 @@ def _until_final(
         if request.waits and is_terminating(resource):
             terminating.append(resource)
             return continue_deletion(kind.reconcile, api, request, resource, last, clock)
-        return last.after(kind.reconcile(api, resource, request.options, clock.now()))
+        return _given_up(last.after(kind.reconcile(api, resource, request.options, clock.now())), request)
 
     def is_final(last: Outcome[_Plan]) -> bool:
-        return _is_final(last) or (bool(terminating) and not last.remains)
+        return _is_final(last) or bool(last.stuck) or (bool(terminating) and not last.remains)
 
     def show(last: Outcome[_Plan]) -> None:
         report_change(last.report.progress if last.report else "")
@@ -87,6 +87,13 @@ def _until_final(
 
 def _is_final(outcome: Outcome[Any]) -> bool:
     return outcome.report is None or outcome.report.is_final
+
+
+def _given_up(last: Outcome[_Plan], request: Request[Any]) -> Outcome[_Plan]:
+    """Return the outcome; of a task that waits, with what keeps the resource from its desired state."""
+    if last.report is None or last.report.is_final or not request.waits or request.wait_for_recovery:
+        return last
+    return replace(last, stuck=last.report.stuck)
 
 
 def _current_resource(kind: Kind[Any, Any], api: KubernetesApi, request: Request[Any]) -> Manifest:

@@ -24,15 +24,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     REVISION_LABEL,
+    TEMPLATE_LABEL,
     first_ordinal,
     ordinal_of,
     partition,
     replicas,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
-
-# The label of the pods of a Deployment that have the same template.
-_TEMPLATE_LABEL = "pod-template-hash"
 
 
 @dataclass(frozen=True)
@@ -210,5 +208,5 @@ def _evicted(pods: Sequence[Manifest]) -> Iterator[str]:
 
 
 def _template(pod: Manifest) -> str | None:
-    label: str | None = (pod["metadata"].get("labels") or {}).get(_TEMPLATE_LABEL)
+    label: str | None = (pod["metadata"].get("labels") or {}).get(TEMPLATE_LABEL)
     return label

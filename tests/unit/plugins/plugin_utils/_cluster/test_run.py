@@ -22,6 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Completed, Report, report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import of_outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 
@@ -80,6 +81,34 @@ WAITS: list[tuple[list[str], int, list[float], bool]] = [
     ([WAITING], 0, [], True),
     ([WAITING, WAITING, WAITING], 3, [2, 1], True),
 ]
+
+
+STUCK = "pod p: CrashLoopBackOff"
+
+
+@pytest.mark.parametrize(
+    ("wait", "waits_on", "states", "expected"),
+    [
+        pytest.param(True, False, ["", STUCK], (STUCK, False), id="the wait ends"),
+        pytest.param(True, True, ["", STUCK, STUCK], ("", True), id="the wait goes on"),
+        pytest.param(False, False, [STUCK], ("", False), id="nothing is waited for"),
+    ],
+)
+def test_a_wait_ends_when_a_pod_will_not_start(
+    wait: bool, waits_on: bool, states: list[str], expected: tuple[str, bool]
+) -> None:
+    time = Time()
+    reconciles = iter([replace(found(WAITING), stuck=each) for each in states])
+    kind = replace(DRUID, reconcile=lambda *_: next(reconciles))
+    spec, clock = druid.resource()["spec"], Clock(monotonic=lambda: time.moment, sleep=time.sleep)
+    request = Request(
+        "c", "ns", Options(), spec=spec, without_resource=True, wait=wait, wait_timeout=4, wait_for_recovery=waits_on
+    )
+    last = run(kind, API, request, lambda _text: None, clock)
+    assert next(reconciles, None) is None
+    assert (last.stuck, last.timed_out) == expected
+    message = of_outcome(DRUID, request, last, fail_when_blocked=True).get("msg", "")
+    assert ("It does not recover by itself: pod p: CrashLoopBackOff. Correct it" in message) is bool(expected[0])
 
 
 class Time:
