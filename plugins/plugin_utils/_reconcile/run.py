@@ -74,7 +74,7 @@ def _until_final(
         if request.waits and is_terminating(resource):
             terminating.append(resource)
             return continue_deletion(kind.reconcile, api, request, resource, last, clock)
-        return _given_up(last.after(kind.reconcile(api, resource, request.options, clock.now())), request)
+        return _with_cause(last.after(kind.reconcile(api, resource, request.options, clock.now())), request)
 
     def is_final(last: Outcome[_Plan]) -> bool:
         return _is_final(last) or bool(last.stuck) or (bool(terminating) and not last.remains)
@@ -89,7 +89,7 @@ def _is_final(outcome: Outcome[Any]) -> bool:
     return outcome.report is None or outcome.report.is_final
 
 
-def _given_up(last: Outcome[_Plan], request: Request[Any]) -> Outcome[_Plan]:
+def _with_cause(last: Outcome[_Plan], request: Request[Any]) -> Outcome[_Plan]:
     """Return the outcome; of a task that waits, with what keeps the resource from its desired state."""
     if last.report is None or last.report.is_final or not request.waits or request.wait_for_recovery:
         return last
