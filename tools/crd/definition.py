@@ -15,6 +15,8 @@ from .table import Schemas, Table
 
 GROUP = "druid.apache.org"
 VERSION = "v1alpha1"
+# As in Flux: without a status, kstatus and what uses it take a resource for one that is in its desired state.
+NEVER_RECONCILED = {"observedGeneration": -1}
 # Above this size, kubectl apply's annotation does not fit into the annotations together with the other ones.
 LARGEST = 220_000
 
@@ -89,7 +91,7 @@ def _root(table: Table, schemas: Schemas) -> dict[str, Any]:
             "kind": {"type": "string"},
             "metadata": {"type": "object"},
             "spec": {**schemas.type(table["spec"]), "description": "Desired state."},
-            "status": {**schemas.type(table["status"]), "description": "Observed state."},
+            "status": {**schemas.type(table["status"]), "default": NEVER_RECONCILED, "description": "Observed state."},
         },
     }
 

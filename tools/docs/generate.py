@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write the generated parts of documents: the roles' variables, and the tests that only the campaign runs.
+"""Write the generated parts of documents: the roles' variables, and tables that tests have.
 
 Usage: python -m tools.docs.generate [--check]   (--check writes nothing and fails if a document is outdated)
 """
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tools.docs import campaign_tests, permissions, role_variables
+from tools.docs import campaign_tests, health, permissions, role_variables
 
 
 class Part(NamedTuple):
@@ -42,6 +42,8 @@ def parts() -> Iterator[Part]:
         yield Part(role / "README.md", role_variables.BEGIN, role_variables.END, role_variables.table(role))
     tests = campaign_tests.table(Path("tests/system"))
     yield Part(Path("docs/testing.md"), campaign_tests.BEGIN, campaign_tests.END, tests)
+    health_of_tools = health.table(Path("tests/system/cluster/health.yml"))
+    yield Part(Path("docs/monitoring.md"), health.BEGIN, health.END, health_of_tools)
     required = permissions.table(Path("tests/system/modules/permissions.yml"))
     yield Part(Path("docs/permissions.md"), permissions.BEGIN, permissions.END, required)
 

@@ -33,6 +33,8 @@ _Done = TypeVar("_Done")
 _Options = TypeVar("_Options", bound=Options)
 _Plan = TypeVar("_Plan", bound=Plan[Any])
 
+# The default of the status in the CRDs.
+NEVER_RECONCILED = {"observedGeneration": -1}
 # Returns a text without secrets.
 Masked = Callable[[str], str]
 Conditions = Iterable[Mapping[str, Any]]
@@ -104,8 +106,9 @@ class Completed(Generic[_Plan]):
 
     @property
     def previous(self) -> Mapping[str, Any]:
-        """The status before the reconcile."""
-        return self.resource.get("status") or {}
+        """The status before the reconcile; empty before the first one, where the CRD has a default."""
+        status = self.resource.get("status") or {}
+        return {} if status == NEVER_RECONCILED else status
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import schema
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import NEVER_RECONCILED
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from testbed.api import ApiError
 from testbed.control_plane import ControlPlane
@@ -312,7 +313,7 @@ def test_keeps_the_status_of_every_release_line_of_the_go_operator(druids: Druid
     status = {name: ["a"] for name in (*lists, "hpAutoscalers", "pods", "persistentVolumeClaims")}
     status["druidNodeStatus"] = {"druidNode": "all", "druidNodeConditionStatus": "True", "reason": "fine"}
     status |= {"deploymentLifecycle": {"phase": "Succeeded"}, "middleManagerDrain": {"phase": "Draining"}}
-    assert druids.patch("example/status", {"status": status})["status"] == status
+    assert druids.patch("example/status", {"status": status})["status"] == {**NEVER_RECONCILED, **status}
 
 
 # A stored resource that violates the rules. The CRD is a copy in another group, so it does not affect other tests.

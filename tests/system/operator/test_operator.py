@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import FINALIZER
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import NEVER_RECONCILED
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import DruidOperator, start
@@ -158,7 +159,7 @@ def test_resources_in_a_denied_namespace_are_ignored(
 
     assert all(run.status == 0 for run in started.program.wait_for_runs(NAME, 1))
 
-    assert "status" not in live.get("Druid", NAME)
+    assert live.get("Druid", NAME)["status"] == NEVER_RECONCILED
     assert live.created_objects() == set()
 
 

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import NEVER_RECONCILED
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
@@ -52,7 +53,7 @@ def test_two_namespaces_of_three(operator: StartOperator, three: list[NamespaceC
     assert uids(first) == before
     assert first.get("PodDisruptionBudget", BROKERS)["spec"]["maxUnavailable"] == 1
     left_alone = unwatched.get("Druid", NAME)
-    assert "status" not in left_alone
+    assert left_alone["status"] == NEVER_RECONCILED
     assert "finalizers" not in left_alone["metadata"]
     assert unwatched.created_objects() == set()
     assert not started.program.runs_of(NAME, namespace=unwatched.namespace)

@@ -105,7 +105,7 @@ def ingest(live: NamespaceClient) -> None:
     document = {"spec": {"dataSchema": {"dataSource": "pages"}, "ioConfig": {"topic": "pages"}}}
     spec = {"endpoint": {"url": "http://127.0.0.1:1"}, "ingestion": {"type": "kafka", "nativeSpec": document}}
     live.create({"kind": "DruidIngestion", "metadata": {"name": "pages"}, "spec": spec})
-    eventually(lambda: live.get("DruidIngestion", "pages").get("status"))
+    eventually(lambda: "conditions" in live.get("DruidIngestion", "pages")["status"])
     live.delete("DruidIngestion", "pages")
     eventually(lambda: live.list("DruidIngestion") == [])
 
@@ -114,7 +114,7 @@ def collect(live: NamespaceClient) -> None:
     """Define a Collector without the permissions of config/collector, which it needs only to install its release."""
     chart = {"repository": "https://charts.example.com", "name": "c", "version": "1.0.0"}
     live.create({"kind": "Collector", "metadata": {"name": "c"}, "spec": {"collector": {"name": "c"}, "chart": chart}})
-    eventually(lambda: live.get("Collector", "c").get("status"))
+    eventually(lambda: "conditions" in live.get("Collector", "c")["status"])
     live.delete("Collector", "c")
     eventually(lambda: live.list("Collector") == [])
 

@@ -128,7 +128,7 @@ class ImageOperator:
 
     def _is_ready(self, name: str) -> bool:
         resource = self.live.get("Druid", name)
-        return bool(resource.get("status")) and condition(resource, "Ready")["status"] == "True"
+        return "conditions" in resource["status"] and condition(resource, "Ready")["status"] == "True"
 
     def wait_until_settled(self, name: str) -> None:
         """Wait until the resource is ready, a reconcile has found nothing to do, and no run is in progress."""
