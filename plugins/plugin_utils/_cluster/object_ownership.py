@@ -28,9 +28,12 @@ def is_ours(live: Manifest, cluster: Cluster) -> bool:
     if controller(live) is not None:
         return cluster.uid is not None and is_of_resource(live, cluster)
     labels = live["metadata"].get("labels") or {}
+    return _is_written_by_us(live) and labels.get(names.CLUSTER_LABEL) == cluster.name
+
+
+def _is_written_by_us(live: Manifest) -> bool:
     annotations = live["metadata"].get("annotations") or {}
-    written_by_us = field_ownership.is_managed_by_us(live) or names.RESOURCE_HASH_ANNOTATION in annotations
-    return written_by_us and labels.get(names.CLUSTER_LABEL) == cluster.name
+    return field_ownership.is_managed_by_us(live) or names.RESOURCE_HASH_ANNOTATION in annotations
 
 
 def is_of_resource(live: Manifest, cluster: Cluster) -> bool:
@@ -51,9 +54,11 @@ def describe_owner(live: Manifest) -> str:
     if owner is not None:
         return f"it belongs to {owner['kind']} {owner['name']}"
     cluster = (live["metadata"].get("labels") or {}).get(names.CLUSTER_LABEL)
-    return (
-        f"it has the label {names.CLUSTER_LABEL}={cluster}" if cluster else "it has no owner and was not created by us"
-    )
+    by_others = "" if _is_written_by_us(live) else "it has no owner and was not created by us"
+    label = f"the label {names.CLUSTER_LABEL}={cluster}" if cluster else ""
+    if by_others:
+        return f"{by_others}, although it has {label}" if label else by_others
+    return f"it has {label}" if label else "it has no owner and no label of a cluster"
 
 
 def is_claim_of(claim: Manifest, cluster: Cluster) -> bool:

@@ -67,6 +67,9 @@ def listener(group: Group, prefers_tls: bool) -> tuple[str, int]:
 def _port(service: Manifest, target: int) -> int | None:
     """Return the port of a Service that leads to this port of the pods."""
     spec: Mapping[str, Any] = service.get("spec") or {}
+    if spec.get("type") == "ExternalName":
+        # It leads to another host, not to the pods.
+        return None
     is_headless = spec.get("clusterIP") == "None"
     for port in spec.get("ports") or ():
         if _leads_to(port, target):

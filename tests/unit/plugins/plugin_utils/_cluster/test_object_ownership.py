@@ -102,7 +102,9 @@ def test_controller() -> None:
 
 OWNERS = [
     (live(ownerReferences=[owner("other", kind="Deployment")]), "it belongs to Deployment other"),
-    (live(labels={"druid_cr": "d"}), "it has the label druid_cr=d"),
+    (live(labels={"druid_cr": "d"}, managedFields=OURS), "it has the label druid_cr=d"),
+    (live(labels=LABEL), "it has no owner and was not created by us, although it has the label druid_cr=c"),
+    (live(managedFields=OURS), "it has no owner and no label of a cluster"),
     (live(), "it has no owner and was not created by us"),
 ]
 

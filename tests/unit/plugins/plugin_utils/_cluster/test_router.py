@@ -63,6 +63,7 @@ def test_address_of_the_router(resource: Any, live: Any, prefers_tls: bool, url:
         (cluster(), service(uid="another")),
         (cluster(), {"metadata": {"name": "druid-c-routers", "labels": {"druid_cr": "c"}}, "spec": {}}),
         (cluster(), service("another-name")),
+        (cluster(), service(type="ExternalName", externalName="elsewhere.example.com")),
         (cluster(), service(target=1, port=1)),
         # another server on port 9999 gets no credentials
         (cluster(), service(target=9999, port=8088)),
@@ -75,6 +76,7 @@ def test_address_of_the_router(resource: Any, live: Any, prefers_tls: bool, url:
         "another owner",
         "no owner",
         "not of the group",
+        "another host",
         "another port",
         "another target",
         "a named port",
