@@ -79,7 +79,8 @@ _AUTO_SCALED: Path = ("spec", "ioConfig", "autoScalerConfig", "enableTaskAutoSca
 _TASK_COUNT: Path = ("spec", "ioConfig", "taskCount")
 _NEW_STREAM = (
     "offsets of one stream are invalid in another, so an existing supervisor cannot be switched. Suspend it and wait "
-    "until its tasks have published, remove it (state: absent), and submit a supervisor with another id. To read the "
+    "until its tasks have published, remove it (of a module: state: absent; of a DruidIngestion: delete the resource), "
+    "and submit a supervisor with another id. To read the "
     "new stream from its beginning into the same datasource, submit the supervisor again and reset it"
 )
 

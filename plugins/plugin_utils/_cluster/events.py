@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.druid_health import ONLY_BLOCKS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_sizes import capacity
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 
 MAX_CHANGES = 5
+_BEFORE_DIFFERENCE = 20
 # Reasons by operation: (success, failure).
 _REASONS = {
     "create": (reasons.CREATE_SUCCEEDED, reasons.CREATE_FAILED),
@@ -196,8 +198,18 @@ def _done_in_druid(step: DruidChange) -> EventText:
     return EventText("Normal", reasons.UPDATE_SUCCEEDED, f"Done in Druid: {step.title}.{changes}")
 
 
+# Our own notes in JSON: the pods that leave are in the status, with events of their own.
+_RECORDS: Mapping[str, str] = {
+    f"metadata.annotations.{names.DRAIN_ANNOTATION}": "the drain",
+    f"metadata.annotations.{names.DECOMMISSION_ANNOTATION}": "the decommissioning",
+}
+
+
 def _changes(step: Step) -> str:
-    return _listed(changed_fields(step.live or {}, step.after or {})) or " Field ownership only."
+    found = changed_fields(step.live or {}, step.after or {})
+    shown = _listed([each for each in found if each[0] not in _RECORDS])
+    records = " and ".join(_RECORDS[path] for path, _before, _after in found if path in _RECORDS)
+    return shown or (f" Only the record of {records}." if records else " Field ownership only.")
 
 
 def _listed(found: list[tuple[str, str, str]]) -> str:
@@ -221,7 +233,18 @@ def _differences(before: Any, after: Any, path: str) -> Iterator[tuple[str, str,
     elif isinstance(before, list) and isinstance(after, list):
         yield from _list_differences(before, after, path)
     else:
-        yield path, *_shown_pair(before, after)
+        yield path, *_distinct_pair(before, after)
+
+
+def _distinct_pair(before: Any, after: Any) -> tuple[str, str]:
+    """Return both as text; if the beginning of each does not show the difference, from shortly before that."""
+    first, second = _shown_pair(before, after)
+    if first != second or not (isinstance(before, str) and isinstance(after, str)):
+        return first, second
+    same = next((index for index, pair in enumerate(zip(before, after, strict=False)) if len({*pair}) > 1), 0)
+    begin = max(0, same - _BEFORE_DIFFERENCE)
+    first, second = _shown_pair(before[begin:], after[begin:])
+    return f"...{first}", f"...{second}"
 
 
 def _list_differences(before: list[Any], after: list[Any], path: str) -> Iterator[tuple[str, str, str]]:

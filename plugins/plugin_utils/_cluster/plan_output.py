@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import upper_levels
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.restart_causes import restart_causes
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair
@@ -61,24 +62,39 @@ def effect_lines(steps: Iterable[Step]) -> list[str]:
 def restart_lines(steps: Iterable[Step]) -> list[str]:
     """Return a numbered line per workload whose pods will be replaced, in the order of the restarts.
 
+    While a task waits, the restart of one workload has several steps: one per pod that was drained or evicted.
+
     Then a line per workload whose pods are replaced only when they are deleted (OnDelete).
     """
     written = list(steps)
-    by_themselves = [step for step in written if step.restarted_pods]
+    by_themselves: dict[ObjectKey, list[Step]] = {}
+    for step in written:
+        if step.restarted_pods:
+            by_themselves.setdefault(_workload(step), []).append(step)
     by_hand = [step for step in written if step.restarts_pods and step.waits_for_deletion and _replicas(step)]
     causes = restart_causes(written)
     return [
         *(
-            f"restart {number}: {_restart(step, step.restarted_pods)}{_because(causes.get(step.key))}"
-            for number, step in enumerate(by_themselves, 1)
+            f"restart {number}: {_restart(parts[0], _restarted(parts))}{_because(causes.get(parts[0].key))}"
+            for number, parts in enumerate(by_themselves.values(), 1)
         ),
         *(f"no restart until the pods are deleted (OnDelete): {_restart(step, _replicas(step))}" for step in by_hand),
     ]
 
 
 def _restart(step: Step, pods: int) -> str:
-    workload = step.restart.workload if step.restart else step.key
-    return f"group {step.group} ({workload}), {pods} pod{'' if pods == 1 else 's'}"
+    return f"group {step.group} ({_workload(step)}), {pods} pod{'' if pods == 1 else 's'}"
+
+
+def _restarted(steps: Iterable[Step]) -> int:
+    """Return the number of pods of one workload: of an eviction, the step has the number of all that are left."""
+    parts = list(steps)
+    left = max((step.restart.pods for step in parts if step.restart), default=0)
+    return max(left, sum(step.restarted_pods for step in parts if not step.restart))
+
+
+def _workload(step: Step) -> ObjectKey:
+    return step.restart.workload if step.restart else step.key
 
 
 def _because(causes: Sequence[str] | None) -> str:

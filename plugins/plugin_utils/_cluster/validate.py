@@ -116,6 +116,7 @@ def _cluster_labels(cluster: Cluster) -> Iterator[Problem]:
 
 def _cluster_quantities(cluster: Cluster) -> Iterator[Problem]:
     yield from _quantities("spec", cluster.spec)
+    yield from _limits("spec", cluster.spec)
 
 
 def _collisions(desired: Desired) -> Iterator[Problem]:
@@ -251,6 +252,7 @@ def _service_name(group: Group, path: str, template: str | None) -> Iterator[Pro
 
 def _node_quantities(group: Group) -> Iterator[Problem]:
     yield from _quantities(f"spec.nodes[{group.key}]", group.node)
+    yield from _limits(f"spec.nodes[{group.key}]", group.node)
 
 
 def _node_size(group: Group) -> Iterator[Problem]:
@@ -292,10 +294,25 @@ def _quantities(path: str, level: Mapping[str, Any]) -> Iterator[Problem]:
                     yield Problem(where, value, quantity.INVALID, quantity.REMEDY)
 
 
+def _limits(path: str, level: Mapping[str, Any]) -> Iterator[Problem]:
+    containers = (found for found in _resources(level) if not found[0].startswith(_CLAIMS))
+    for field, resources in containers:
+        limits = resources.get("limits") or {}
+        for name, value in (resources.get("requests") or {}).items():
+            requested, limit = quantity.parse(value), quantity.parse(limits.get(name))
+            if requested is not None and limit is not None and requested > limit:
+                message = f"is more than the limit of {limits[name]}, which Kubernetes rejects"
+                where = f"{path}.{field}.requests[{name}]"
+                yield Problem(where, value, message, "lower it, or raise the limit")
+
+
+_CLAIMS = ("volumeClaimTemplates", "persistentVolumeClaim")
+
+
 def _resources(level: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     yield "resources", level.get("resources") or {}
     yield from _listed_resources("additionalContainer", level.get("additionalContainer") or [], "")
-    for field in ("volumeClaimTemplates", "persistentVolumeClaim"):
+    for field in _CLAIMS:
         claims = [claim.get("spec") or {} for claim in level.get(field) or []]
         yield from _listed_resources(field, claims, "spec.")
 

@@ -39,9 +39,11 @@ _KEY = re.compile(r"[^.\[]+\.?")
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _TRUE = frozenset({"true", "yes", "on"})
 _FALSE = frozenset({"false", "no", "off"})
-# Only the pattern of quantities in our schemas matches this. The pattern itself would not help in a message.
-_A_QUANTITY = "1Gi"
-_NO_QUANTITY = f"{quantity.INVALID}: {quantity.REMEDY}"
+# What only one pattern of our schemas matches, and what to say instead of that pattern.
+_REASONS: Mapping[str, str] = {
+    "1Gi": f"{quantity.INVALID}: {quantity.REMEDY}",
+    "1h30m": "is not a valid duration: use numbers with the units s, m or h, without spaces (90s, 1h30m)",
+}
 _WITHOUT_SECRETS = frozenset({"integer", "number", "boolean"})
 _INT_OR_STRING = ("integer", "string")
 
@@ -160,7 +162,7 @@ class _Walk:
                 result[name] = deepcopy(field["default"])
         for name in schema.get("required", ()):
             if name not in result:
-                self.errors.append(SchemaError(f"{path}.{name}", "Required value"))
+                self.errors.append(SchemaError(f"{path}.{name}", "Required value", _of_former_version(name, value)))
         self._count(schema.get("maxProperties"), result, path)
         return result
 
@@ -187,6 +189,33 @@ class _Walk:
             self.errors.append(SchemaError(path, "Too many", f"{len(value)}: must have at most {most} items"))
 
 
+# Fields of an autoscaler's metric in autoscaling/v2beta1: those of its target in autoscaling/v2.
+_TARGETS: Mapping[str, tuple[str, str]] = {
+    "targetAverageUtilization": ("Utilization", "averageUtilization"),
+    "targetAverageValue": ("AverageValue", "averageValue"),
+    "targetValue": ("Value", "value"),
+}
+
+
+def _of_former_version(missing: str, value: Mapping[Any, Any]) -> str:
+    """Return the form in autoscaling/v2 of a metric whose target is that of v2beta1; otherwise nothing."""
+    former = next((name for name in _TARGETS if name in value), None) if missing == "target" else None
+    if former is None:
+        return ""
+    kind, field = _TARGETS[former]
+    return f"{former} is of autoscaling/v2beta1; replace it with target: {{type: {kind}, {field}: {value[former]}}}"
+
+
+_WORDS: Mapping[str, str] = {
+    "object": "a mapping",
+    "array": "a list",
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "a boolean",
+}
+
+
 def _mistyped(expected: tuple[str, ...], value: Any, path: str) -> SchemaError:
     """Return a type error, with the value where the API server shows only its type.
 
@@ -194,9 +223,9 @@ def _mistyped(expected: tuple[str, ...], value: Any, path: str) -> SchemaError:
     """
     found = _type(value)
     is_shown = _WITHOUT_SECRETS.issuperset(expected) and isinstance(value, str | int | float)
-    is_shown = is_shown and not _may_have_credentials(value)
-    shown = json.dumps(value if is_shown else found, ensure_ascii=False)
-    return _invalid(path, shown, f'must be of type {",".join(expected)}: "{found}"')
+    shown = f"{json.dumps(value, ensure_ascii=False)}: " if is_shown and not _may_have_credentials(value) else ""
+    words = " or ".join(_WORDS.get(each, each) for each in expected)
+    return SchemaError(path, "Invalid value", f"{shown}must be {words}, not {_WORDS.get(found, found)}")
 
 
 def _may_have_credentials(value: Any) -> bool:
@@ -222,8 +251,8 @@ def _text_violations(schema: Schema, value: str, path: str, shown: str) -> Itera
     if len(value) < schema.get("minLength", 0):
         yield _invalid(path, shown, f"should be at least {schema['minLength']} chars long")
     if "pattern" in schema and not re.search(_anchored(schema["pattern"]), value):
-        is_of_quantity = re.search(schema["pattern"], _A_QUANTITY)
-        yield _invalid(path, shown, _NO_QUANTITY if is_of_quantity else f"should match '{schema['pattern']}'")
+        found = (reason for example, reason in _REASONS.items() if re.search(schema["pattern"], example))
+        yield _invalid(path, shown, next(found, f"should match '{schema['pattern']}'"))
 
 
 def _number_violations(schema: Schema, value: float, path: str, shown: str) -> Iterator[SchemaError]:

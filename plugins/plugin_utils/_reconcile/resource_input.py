@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +15,7 @@ from typing import Any, Literal
 from ansible_collections.druidops.druid.plugins.module_utils._values import parse
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import UNPROCESSABLE, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_documents import InvalidResource
 
@@ -154,11 +155,40 @@ class Submitted:
 
 def submit(api: KubernetesApi, resource: Manifest, check_mode: bool) -> Submitted:
     """Create the resource, or update the live one; in check mode by dry run."""
-    submitted = _submitted(api, resource, check_mode)
+    try:
+        submitted = _submitted(api, resource, check_mode)
+    except ApiError as error:
+        problems = _problems(resource, error)
+        if problems:
+            raise InvalidResource(f"{resource['kind']} {resource['metadata']['name']} is invalid: {problems}") from None
+        raise
     if api.warnings:
         # The server ignores unknown fields: a typo in replicas leaves a group without pods.
         api.warnings[:] = (_with_nearest_field(resource["kind"], text) for text in api.warnings)
     return submitted
+
+
+def _problems(resource: Manifest, error: ApiError) -> str:
+    """Return what is wrong with the fields that the API server rejects: its own messages omit values and remedies."""
+    from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import schema
+
+    if error.status != UNPROCESSABLE:
+        return ""
+    found = schema.apply(schema.spec_of(resource["kind"]), resource.get("spec"), "spec").errors
+    numbers = {path: value for path, value in _fractions(resource.get("spec"), "spec") if path in dict(error.causes)}
+    unquoted = (f'{path}: Invalid value: {value}: quote it: "{value}"' for path, value in numbers.items())
+    return "; ".join((*map(str, found), *unquoted))
+
+
+def _fractions(value: Any, path: str) -> Iterator[tuple[str, float]]:
+    """Yield the numbers with decimals, which a variable may have where the API server needs text."""
+    if isinstance(value, float):
+        yield path, value
+    entries = value.items() if isinstance(value, Mapping) else ()
+    for name, inside in entries:
+        yield from _fractions(inside, f"{path}.{name}")
+    for index, inside in enumerate(value if isinstance(value, list) else ()):
+        yield from _fractions(inside, f"{path}[{index}]")
 
 
 def _submitted(api: KubernetesApi, resource: Manifest, check_mode: bool) -> Submitted:

@@ -12,7 +12,7 @@ from typing import Any
 
 # The message about any other value, and its remedy.
 INVALID = "is not a valid quantity"
-REMEDY = "use a number, optionally with a suffix such as m, k, Mi or Gi (500m, 768Mi)"
+REMEDY = "use a number, optionally with a suffix such as m, k, Mi or Gi, without a space and without B (500m, 768Mi)"
 _QUANTITY = re.compile(
     r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))(?:([eE][+-]?[0-9]+)|(m|n|u|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei))?"
 )

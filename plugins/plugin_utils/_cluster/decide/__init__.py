@@ -74,6 +74,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.missing_pods import (
     events_of_missing_pods,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.setting_warnings import setting_warnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.added_claims import added_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claims_without_labels import (
     claims_without_labels,
@@ -224,7 +225,7 @@ def decide(inputs: Inputs) -> Plan | Need:
         return plan
     of_volumes = (*undersized_pvcs(inputs), *oversized_pvcs(inputs), *oversized_caches(inputs))
     warnings = (*plan.warnings, *of_volumes, *retained_services(inputs), *strategy_warnings(inputs.cluster))
-    warnings = (*warnings, *ignored_updates(inputs), *overridden_values(inputs))
+    warnings = (*warnings, *setting_warnings(inputs.cluster), *ignored_updates(inputs), *overridden_values(inputs))
     expanding = expanding_volumes(inputs)
     findings = (*plan.findings, *infeasible_expansions(inputs), *expansion_finding(expanding))
     plan = replace(plan, steps=(*kept, *plan.steps), findings=findings, warnings=warnings, expanding=expanding)

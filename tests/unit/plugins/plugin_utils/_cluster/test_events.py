@@ -75,6 +75,13 @@ def test_one_event_names_all_created_and_one_all_deleted_objects() -> None:
     ]
 
 
+def recorded(annotations: dict[str, str]) -> Step:
+    live, after = config_map(), config_map()
+    live["metadata"]["annotations"] = dict.fromkeys(annotations.keys() - {"a"}, "[{}]")
+    after["metadata"]["annotations"] = annotations
+    return Step("update", after, live=live, after=after)
+
+
 DONE = [
     (
         StepResult(Step("create", config_map())),
@@ -82,6 +89,16 @@ DONE = [
         "Successfully created object [n:*v1.ConfigMap] in namespace [ns]",
     ),
     (StepResult(update(a="2")), "DruidOperatorUpdateSuccess", "Updated [n:*v1.ConfigMap]. data.a: 1 -> 2"),
+    (
+        StepResult(recorded({"druid.apache.org/drain": '[{"pod":"mm-0"}]'})),
+        "DruidOperatorUpdateSuccess",
+        "Updated [n:*v1.ConfigMap]. Only the record of the drain.",
+    ),
+    (
+        StepResult(recorded({"druid.apache.org/drain": "[]", "druid.apache.org/decommission": "[]", "a": "b"})),
+        "DruidOperatorUpdateSuccess",
+        "Updated [n:*v1.ConfigMap]. metadata.annotations.a: (none) -> b",
+    ),
     (
         StepResult(update(a="1")),
         "DruidOperatorUpdateSuccess",
@@ -161,6 +178,7 @@ CHANGES: list[tuple[str, Any, Any, list[tuple[str, str, str]]]] = [
     ("a new line", {"f": "a\nb\n"}, {"f": "a\nb\nc\n"}, [("f", "(none)", "c")]),
     ("another order of lines", {"f": "a\nb"}, {"f": "b\na"}, [("f", "a b", "b a")]),
     ("long", {"f": "a"}, {"f": "b" * 99}, [("f", "a", "b" * 77 + "...")]),
+    ("long and late", {"f": "a" * 99 + "b"}, {"f": "a" * 99 + "c"}, [("f", f"...{'a' * 20}b", f"...{'a' * 20}c")]),
     ("a secret", {"f": "a.password=hunter2\nb=1"}, {"f": "a.password=hunter3\nb=1"},
      [("f", "a.password=********", "a.password=******** (changed)")]),
 ]  # fmt: skip

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import plan_output
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Restart, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._values.test_nested_json import nested
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
@@ -151,6 +152,21 @@ def test_automatic_restarts_are_numbered() -> None:
         "no restart until the pods are deleted (OnDelete): group a (StatefulSet a), 1 pod",
         "no restart until the pods are deleted (OnDelete): group a (StatefulSet a), 1 pod",
     ]
+
+
+def test_a_restart_of_several_steps_is_one() -> None:
+    """As in a wait: each pod that is drained, or evicted, is a step of its own."""
+    drained = [restart_of("a", "a", 1), restart_of("b", "b", 2), restart_of("a", "a", 1)]
+    assert plan_output.restart_lines(drained) == [
+        f"restart 1: group a (StatefulSet a), 2 pods{CAUSE}",
+        f"restart 2: group b (StatefulSet b), 2 pods{CAUSE}",
+    ]
+    workload = ObjectKey("StatefulSet", "a")
+    evicted = [
+        Step("delete", pod, "a", pod, restart=Restart(left, workload, "it has no volume"))
+        for left, pod in ((left, {"kind": "Pod", "metadata": {"name": f"a-{left}"}}) for left in (3, 2, 1))
+    ]
+    assert plan_output.restart_lines(evicted) == ["restart 1: group a (StatefulSet a), 3 pods: it has no volume"]
 
 
 @pytest.mark.parametrize("levels", [250, 450, 900, 5000])

@@ -43,6 +43,12 @@ INVALID: list[tuple[str, dict[str, Any], dict[str, Any], list[tuple[str, Any]]]]
         {},
         [(f"{HERE}.volumeClaimTemplates", [CLAIM["metadata"]["name"]])],
     ),
+    (
+        "request above the limit",
+        {"resources": {"requests": {"cpu": "1500m", "memory": "1Gi"}, "limits": {"cpu": 1, "memory": "1Gi"}}},
+        {},
+        [(f"{HERE}.resources.requests[cpu]", "1500m")],
+    ),
     ("label", {"podLabels": {"a": "b c"}}, {}, [(f"{HERE}.podLabels[a]", "b c")]),
     ("label with a newline", {"podLabels": {"a": "b\n"}}, {}, [(f"{HERE}.podLabels[a]", "b\n")]),
     ("long label", {}, {"podLabels": {"a": "b" * 64}}, [("spec.podLabels[a]", "b" * 64)]),
@@ -167,7 +173,7 @@ def test_the_message_about_a_quantity_has_the_remedy() -> None:
     (problem,) = problems(cluster({"resources": {"limits": {"cpu": "1 core"}}}))
     assert str(problem) == (
         'spec.nodes[brokers].resources.limits[cpu]: "1 core" is not a valid quantity; use a number, optionally with a '
-        "suffix such as m, k, Mi or Gi (500m, 768Mi)."
+        "suffix such as m, k, Mi or Gi, without a space and without B (500m, 768Mi)."
     )
 
 

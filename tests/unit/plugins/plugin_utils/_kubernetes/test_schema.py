@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import schema
+from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import recording
 from hypothesis import given
 from hypothesis import strategies as st
@@ -167,49 +168,42 @@ def test_null_is_an_absent_field() -> None:
 
 
 TYPES = '"historical", "overlord", "middleManager", "indexer", "broker", "coordinator", "router"'
-QUANTITY = "is not a valid quantity: use a number, optionally with a suffix such as m, k, Mi or Gi (500m, 768Mi)"
+QUANTITY = f"is not a valid quantity: {quantity.REMEDY}"
 
 
-# The messages of kube-apiserver 1.34.4; but it omits values of the wrong type, and has a pattern for quantities.
+def autoscaler(resource: dict[str, Any]) -> dict[str, Any]:
+    metric = {"type": "Resource", "resource": resource}
+    return {"maxReplicas": 2, "scaleTargetRef": {"kind": "StatefulSet", "name": "a"}, "metrics": [metric]}
+
+
+# The messages of kube-apiserver 1.34.4, except for the wrong type, and for patterns.
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
         (None, ["spec: Required value"]),
-        ([], ['spec: Invalid value: "array": spec in body must be of type object: "array"']),
+        ([], ["spec: Invalid value: must be a mapping, not a list"]),
         ({"common.runtime.properties": ""}, ["spec.nodes: Required value"]),
         (spec(nodes=None), ["spec.nodes: Required value"]),
-        (spec(nodes=[]), ['spec.nodes: Invalid value: "array": spec.nodes in body must be of type object: "array"']),
+        (spec(nodes=[]), ["spec.nodes: Invalid value: must be a mapping, not a list"]),
         (
             with_broker(nodeType="x"),
             [f'spec.nodes.brokers.nodeType: Unsupported value: "x": supported values: {TYPES}'],
         ),
         (
             with_broker(**{"druid.port": "abc"}),
-            [
-                'spec.nodes.brokers.druid.port: Invalid value: "abc": '
-                'spec.nodes.brokers.druid.port in body must be of type integer: "string"'
-            ],
+            ['spec.nodes.brokers.druid.port: Invalid value: "abc": must be an integer, not a string'],
         ),
         (
             with_broker(**{"druid.port": "https://user:hunter2@host"}),
-            [
-                'spec.nodes.brokers.druid.port: Invalid value: "string": '
-                'spec.nodes.brokers.druid.port in body must be of type integer: "string"'
-            ],
+            ["spec.nodes.brokers.druid.port: Invalid value: must be an integer, not a string"],
         ),
         (
             with_broker(**{"druid.port": 8082.5}),
-            [
-                "spec.nodes.brokers.druid.port: Invalid value: 8082.5: "
-                'spec.nodes.brokers.druid.port in body must be of type integer: "number"'
-            ],
+            ["spec.nodes.brokers.druid.port: Invalid value: 8082.5: must be an integer, not a number"],
         ),
         (
             with_broker(**{"druid.port": True}),
-            [
-                "spec.nodes.brokers.druid.port: Invalid value: true: "
-                'spec.nodes.brokers.druid.port in body must be of type integer: "boolean"'
-            ],
+            ["spec.nodes.brokers.druid.port: Invalid value: true: must be an integer, not a boolean"],
         ),
         (
             with_broker(**{"druid.port": 0}),
@@ -231,14 +225,25 @@ QUANTITY = "is not a valid quantity: use a number, optionally with a suffix such
         ),
         (
             spec(resources={"requests": {"cpu": []}}),
-            [
-                'spec.resources.requests.cpu: Invalid value: "array": '
-                'spec.resources.requests.cpu in body must be of type integer,string: "array"'
-            ],
+            ["spec.resources.requests.cpu: Invalid value: must be an integer or a string, not a list"],
         ),
         (
             spec(auth="hunter2"),
-            ['spec.auth: Invalid value: "string": spec.auth in body must be of type object: "string"'],
+            ["spec.auth: Invalid value: must be a mapping, not a string"],
+        ),
+        (
+            spec(resources={"requests": {"memory": "10 GiB"}}),
+            [
+                'spec.resources.requests.memory: Invalid value: "10 GiB": '
+                f"spec.resources.requests.memory in body {QUANTITY}"
+            ],
+        ),
+        (
+            with_broker(hpAutoscaler=autoscaler({"name": "cpu", "targetAverageUtilization": 50})),
+            [
+                "spec.nodes.brokers.hpAutoscaler.metrics[0].resource.target: Required value: targetAverageUtilization "
+                "is of autoscaling/v2beta1; replace it with target: {type: Utilization, averageUtilization: 50}"
+            ],
         ),
         # a misplaced address may have a password in it
         (
@@ -251,10 +256,7 @@ QUANTITY = "is not a valid quantity: use a number, optionally with a suffix such
         ),
         (
             with_broker(maxSurge="25%"),
-            [
-                'spec.nodes.brokers.maxSurge: Invalid value: "25%": '
-                'spec.nodes.brokers.maxSurge in body must be of type integer: "string"'
-            ],
+            ['spec.nodes.brokers.maxSurge: Invalid value: "25%": must be an integer, not a string'],
         ),
         (
             spec(services=[{"metadata": {"name": "a" * 254}}]),
@@ -271,7 +273,7 @@ QUANTITY = "is not a valid quantity: use a number, optionally with a suffix such
         ),
         (
             spec(env=[None]),
-            ['spec.env[0]: Invalid value: "null": spec.env[0] in body must be of type object: "null"'],
+            ["spec.env[0]: Invalid value: must be a mapping, not null"],
         ),
         (spec(livenessProbe={"tcpSocket": {}}), ["spec.livenessProbe.tcpSocket.port: Required value"]),
         (spec(livenessProbe={"httpGet": {}}), []),

@@ -1,0 +1,57 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Settings that Kubernetes accepts, and with which Druid does not start or is never ready. Pure."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from itertools import pairwise
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.properties import properties
+
+# Options of Java whose value may be the next word.
+_WITH_VALUE = re.compile(r"-cp|-classpath|-p|--class-path|--(upgrade-)?module-path|--(add|limit|patch)-[a-z-]+")
+
+
+def setting_warnings(cluster: Cluster) -> Iterator[str]:
+    """Yield a warning for each group whose port or JVM options cannot be right."""
+    for group in cluster.groups:
+        yield from _port(group)
+        yield from _options(group)
+
+
+def _port(group: Group) -> Iterator[str]:
+    texts = (group.cluster.get("common.runtime.properties"), group.node.get("runtime.properties"))
+    specified = {name: value.strip() for text in texts for name, value in properties(text or "").items()}
+    is_plain = specified.get("druid.enablePlaintextPort", "true").lower() != "false"
+    fields = ("druid.plaintextPort", "druid.port") if is_plain else ("druid.tlsPort",)
+    name = next((each for each in fields if each in specified), "")
+    value = specified.get(name, "")
+    if value.isdecimal() and int(value) != group.port:
+        yield (
+            f"spec.nodes[{group.key}].druid.port is {group.port}, but {name} in its properties is {value}: the probes "
+            "and the port of the container are not those of Druid. Set both to the same port"
+        )
+
+
+def _options(group: Group) -> Iterator[str]:
+    fields = (
+        ("jvm.options", group.first_non_empty("jvm.options")),
+        ("extra.jvm.options", group.node.get("extra.jvm.options")),
+    )
+    for field, text in fields:
+        where = f"spec.nodes[{group.key}]: {field}"
+        try:
+            words = shlex.split("\n".join(line for line in str(text or "").splitlines() if line.lstrip()[:1] != "#"))
+        except ValueError:
+            yield f"{where} has a quotation mark without a second one. Add it, or remove the first one"
+            continue
+        for before, word in pairwise(("", *words)):
+            if not (word.startswith(("-", "@")) or "$" in word or _WITH_VALUE.fullmatch(before)):
+                yield f"{where} has {word!r}, which Java takes for the name of a class. Options begin with a hyphen"
+                break

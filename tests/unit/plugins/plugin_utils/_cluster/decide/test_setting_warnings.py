@@ -1,0 +1,47 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings with which Druid does not start, or is never ready."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.setting_warnings import setting_warnings
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+
+TLS = "druid.enablePlaintextPort=false\ndruid.enableTlsPort=true\n"
+GOOD: list[dict[str, Any]] = [
+    {},
+    {"runtime.properties": "druid.plaintextPort=8082\n"},
+    {"runtime.properties": "druid.plaintextPort=${env:PORT}\n"},
+    # this port is not used
+    {"runtime.properties": "druid.tlsPort=8282\n"},
+    {"runtime.properties": f"{TLS}druid.plaintextPort=1\ndruid.tlsPort=8082\n"},
+    {"jvm.options": "-server\n# a comment\n-Xmx1g -cp /a:/b\n--add-opens java.base/a=ALL-UNNAMED @file ${MORE}"},
+    {"extra.jvm.options": "'-XX:OnOutOfMemoryError=kill -9 %p' --add-exports=java.base/a=b"},
+]
+BAD: list[tuple[dict[str, Any], str]] = [
+    (
+        {"runtime.properties": "druid.plaintextPort=9999\n"},
+        "druid.port is 8082, but druid.plaintextPort in its properties is 9999",
+    ),
+    ({"runtime.properties": "druid.port=9999\n"}, "but druid.port in its properties is 9999"),
+    ({"runtime.properties": f"{TLS}druid.tlsPort=8282\n"}, "but druid.tlsPort in its properties is 8282"),
+    ({"jvm.options": "-server\nXmx1g\n-a"}, "jvm.options has 'Xmx1g', which Java takes for the name of a class"),
+    ({"extra.jvm.options": "please run fast"}, "extra.jvm.options has 'please', which"),
+    ({"jvm.options": "-Da='b"}, "jvm.options has a quotation mark without a second one"),
+]
+
+
+@pytest.mark.parametrize("node", GOOD)
+def test_right_settings(node: dict[str, Any]) -> None:
+    assert [*setting_warnings(druid.cluster({"druid.port": 8082, **node}))] == []
+
+
+@pytest.mark.parametrize(("node", "expected"), BAD)
+def test_wrong_settings(node: dict[str, Any], expected: str) -> None:
+    [found] = setting_warnings(druid.cluster({"druid.port": 8082, **node}))
+    assert found.startswith("spec.nodes[brokers]")
+    assert expected in found
