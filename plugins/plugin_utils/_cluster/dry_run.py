@@ -25,7 +25,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write impo
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import CONFLICT, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import merge
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
+    WORKLOADS,
+    Manifest,
+    is_terminating,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
@@ -39,12 +43,20 @@ _IMMUTABLE = "field is immutable when `immutable` is set"
 _NO_VERDICT = frozenset({401, 404, 408, 429})
 
 
-def dry_run(api: KubernetesApi, steps: Iterable[Step]) -> dict[ObjectKey, Verdict]:
-    """Return the verdict on each step; only one for all of them if the namespace is missing."""
+def dry_run(api: KubernetesApi, steps: Iterable[Step], deletes: bool = True) -> dict[ObjectKey, Verdict]:
+    """Return the verdict on each step; only one for all of them if the namespace is missing.
+
+    `deletes`: the deletions, also those of recreations, are validated too.
+    """
     verdicts = {}
     for step in steps:
         try:
-            verdicts[step.key] = Verdict(*at_latest_version(api, step, lambda latest: _dry_run(api, latest)))
+            if deletes and step.operation in ("delete", "recreate"):
+                _dry_run_deletion(api, step)
+            if step.operation == "delete":
+                verdicts[step.key] = Verdict(step)
+            else:
+                verdicts[step.key] = Verdict(*at_latest_version(api, step, lambda latest: _dry_run(api, latest)))
         except ApiError as error:
             if error.is_missing_namespace:
                 return {step.key: Verdict(step, rejection=_finding(replace(step, group=None), error))}
@@ -79,6 +91,15 @@ def _value_at(document: Manifest, pointer: str) -> Any:
     for part in pointer.split("/")[1:]:
         value = value.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(value, dict) else None
     return value
+
+
+def _dry_run_deletion(api: KubernetesApi, step: Step) -> None:
+    """Validate the deletion of the live object, as it will be requested."""
+    live = step.live or step.manifest
+    (kind, name), metadata = step.key, live["metadata"]
+    propagation = "Orphan" if step.operation == "recreate" and kind in WORKLOADS else "Background"
+    if not is_terminating(live):
+        api.delete(kind, metadata["namespace"], name, metadata["uid"], propagation, dry_run=True)
 
 
 def _dry_run_recreation(api: KubernetesApi, step: Step) -> Manifest:

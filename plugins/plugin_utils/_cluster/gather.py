@@ -103,9 +103,10 @@ def _dry_run(api: KubernetesApi, inputs: Inputs, need: DryRunPatches | DryRunTem
     if isinstance(need, DryRunPatches):
         rejected, ignored = dry_run_patches(api, need.steps)
         return replace(inputs, rejected_patches=rejected, ignored_patches=ignored)
-    verdicts = dry_run(api, need.steps)
-    is_of_templates = isinstance(need, DryRunTemplates)
-    return replace(inputs, templates=verdicts) if is_of_templates else replace(inputs, recreations=verdicts)
+    if isinstance(need, DryRunTemplates):
+        return replace(inputs, templates=dry_run(api, need.steps))
+    # Whether the object can be deleted is judged once it is certain that it has to be.
+    return replace(inputs, recreations=dry_run(api, need.steps, deletes=False))
 
 
 def _unlisted(api: KubernetesApi, inputs: Inputs, keys: Iterable[ObjectKey]) -> dict[ObjectKey, Manifest]:

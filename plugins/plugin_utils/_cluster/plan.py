@@ -160,6 +160,11 @@ class Step:
         return self.operation != "delete" and self.patch is None and self.request is None
 
     @property
+    def is_deletion(self) -> bool:
+        """True for the deletion of an object, which a dry run can validate; an eviction is one that has to be tried."""
+        return self.operation == "delete" and self.restart is None
+
+    @property
     def is_leaf(self) -> bool:
         """True if no other step depends on this one.
 

@@ -85,7 +85,8 @@ def _status(done: Reconciled, plan: Plan, now: datetime, check_mode: bool, maske
         Pending(
             done.plan.pending_restarts,
             removals,
-            done.plan.restarts,
+            # Only what was carried out has begun.
+            plan.restarts,
             done.plan.awaited,
             done.plan.druid_before,
             done.plan.awaited_budgets,

@@ -201,7 +201,8 @@ class KubernetesApi:
             **({"dryRun": ["All"]} if dry_run else {}),
         }
         try:
-            self._request("DELETE", kind, namespace, name, body=body)
+            # The server reads the body; the audit log has only the query.
+            self._request("DELETE", kind, namespace, name, _dry_run(dry_run), body)
         except ApiError as error:
             if not error.is_missing_object:
                 raise

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
@@ -17,20 +17,24 @@ POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
 WORDS = "not on a Sunday"
 PROBE = "probe"
+WRITES = ("CREATE", "UPDATE")
+_OBJECT = "(object == null ? oldObject : object)"
 
 
 @contextmanager
-def refusing(live: NamespaceClient, kind: str, name: str | None = None) -> Iterator[None]:
+def refusing(
+    live: NamespaceClient, kind: str, name: str | None = None, operations: Sequence[str] = WRITES
+) -> Iterator[None]:
     """
-    Let the API server reject every write of the user druidops to that object, until the context ends.
+    Let the API server reject these operations of the user druidops on that object, until the context ends.
 
     Without a name all objects of the kind are meant.
     """
-    everything = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["CREATE", "UPDATE"]}
+    everything = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": [*WRITES, "DELETE"]}
     everything["resources"] = ["*", "pods/eviction"]
-    named = "true" if name is None else f"object.metadata.name == '{name}'"
-    refused = f"object.kind == '{kind}' && {named}"
-    probed = f"object.kind == 'ConfigMap' && object.metadata.name == '{PROBE}'"
+    named = "true" if name is None else f"{_OBJECT}.metadata.name == '{name}'"
+    refused = f"request.operation in {[*operations]} && {_OBJECT}.kind == '{kind}' && {named}"
+    probed = f"{_OBJECT}.kind == 'ConfigMap' && {_OBJECT}.metadata.name == '{PROBE}'"
     spec = {
         "matchConstraints": {"resourceRules": [everything]},
         "matchConditions": [{"name": "user", "expression": "request.userInfo.username == 'druidops'"}],

@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import blocked_groups
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import (
+    blocked_groups,
+    former_group,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -20,17 +22,13 @@ def deferred_removals(draft: Draft) -> tuple[Finding, ...]:
     blocked = blocked_groups(draft.findings)
     if not blocked or None in blocked:
         return ()
-    deferred = (step for step in draft.candidates if step.removes_group and step.key.kind in WORKLOADS)
-    return tuple(Finding(reasons.REMOVAL_DEFERRED, _message(step), _former_group(step)) for step in deferred)
+    removed = (step for step in draft.candidates if step.removes_group and step.key.kind in WORKLOADS)
+    deferred = (step for step in removed if former_group(step) not in blocked)
+    return tuple(Finding(reasons.REMOVAL_DEFERRED, _message(step), former_group(step)) for step in deferred)
 
 
 def _message(step: Step) -> str:
     return (
-        f"{step.key}: group {_former_group(step)} was removed from the spec. Its deletion is deferred until the other "
+        f"{step.key}: group {former_group(step)} was removed from the spec. Its deletion is deferred until the other "
         "groups can be applied (it may be a rename); until then all its objects stay. Fix the other problems."
     )
-
-
-def _former_group(step: Step) -> str:
-    labels = step.manifest["metadata"]["labels"]
-    return step.key.name.removeprefix(names.unique_name(labels[names.CLUSTER_LABEL], ""))

@@ -23,11 +23,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 
 
 def rejections(draft: Draft) -> tuple[Finding, ...] | DryRun:
-    """Return the rejections by the API server; the dry runs of all applies are needed."""
+    """Return the rejections by the API server; the dry runs of all applies and deletions are needed."""
     verdicts = draft.inputs.verdicts
+    steps = tuple(step for step in draft.steps if step.is_apply or step.is_deletion)
     if verdicts is None:
-        return DryRun(draft.applies) if draft.applies else ()
-    found = (verdicts.get(step.key) for step in draft.applies)
+        return DryRun(steps) if steps else ()
+    found = (verdicts.get(step.key) for step in steps)
     return tuple(verdict.rejection for verdict in found if verdict is not None and verdict.rejection is not None)
 
 

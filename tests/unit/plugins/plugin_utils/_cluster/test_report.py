@@ -25,7 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import MAX_MESSAGE_CHARACTERS
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import MAX_EVENT_BYTES, MAX_EVENTS
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report, report
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, serving
 
@@ -71,6 +71,20 @@ def test_no_change_if_all_steps_failed() -> None:
 def test_check_mode_reports_the_planned_steps() -> None:
     found = report_of(check_mode=True)
     assert (found.plan.steps, found.changed) == (STEPS, True)
+
+
+def test_a_rollout_whose_write_failed_has_not_begun() -> None:
+    before, after = rolling.cluster(), rolling.cluster(rolling.NEW)
+    observed = rolling.observed(before)
+    changed = rolling.steps(after, observed)
+    resource = {**druid.resource(), "metadata": {"name": "c", "namespace": "ns"}}
+    results = tuple(StepResult(each, each.live, error="No.") for each in changed)
+    with urllib3.PoolManager() as pool:
+        api = KubernetesApi("https://192.0.2.1", pool)
+        found = report(REPORTING, api, Reconciled(resource, after, observed, Plan(changed), results), False, NOW)
+    [progressing] = [each for each in found.status["conditions"] if each["type"] == "Progressing"]
+    assert (progressing["status"], progressing["reason"]) == ("False", reasons.APPLY_FAILED)
+    assert "rollout" not in found.status
 
 
 LIVE = {name: stored(STEPS[0].manifest | {"metadata": {"name": name, "namespace": "ns"}}) for name in "ab"}

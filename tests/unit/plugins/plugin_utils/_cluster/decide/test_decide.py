@@ -97,7 +97,10 @@ def test_new_cluster_needs_names_dry_runs_and_quotas() -> None:
 def test_removed_group_needs_replica_sets_all_pvcs_and_the_latest_resource() -> None:
     before, _desired = druid.cluster(nodes=NODES), None
     plan, needs = plan_and_needs(inputs(druid.cluster(nodes={"a": NODES["a"]}), converged(render(before))))
-    assert needs == [List("ReplicaSet", "druid_cr=c"), List(CLAIM), GetResource()]
+    lists, dry_run, claims, resource = needs
+    assert (lists, claims, resource) == (List("ReplicaSet", "druid_cr=c"), List(CLAIM), GetResource())
+    assert isinstance(dry_run, DryRun)
+    assert [step.operation for step in dry_run.steps] == ["delete"] * len(plan.later)
     assert {(step.operation, step.group) for step in plan.later} == {("delete", None)}
     assert plan.steps == ()
 
