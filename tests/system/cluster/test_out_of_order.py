@@ -13,6 +13,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.clock impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan_output import lines
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.tests.system.support.admission import refusing
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import (
     cluster_request,
     connection,
@@ -118,3 +119,29 @@ def test_a_wait_for_pods_that_crash_ends(live: NamespaceClient, waits_on: bool) 
     assert (outcome.timed_out, bool(outcome.stuck)) == (waits_on, not waits_on)
     name = unique_name("historicals")
     assert waits_on or outcome.stuck.startswith(f"pod {name}-0, container {name}: CrashLoopBackOff")
+
+
+def test_a_pod_that_starts_before_its_turn_has_the_new_common_configuration(live: NamespaceClient) -> None:
+    create(live, **dict.fromkeys(TYPES, ONE))
+    slow = {"historicals": {"podAnnotations": {"test/ready": "never"}}}
+    live.merge("Druid", NAME, {"spec": {"common.runtime.properties": "a=new", "nodes": slow}})
+    planned = lines(one_pass(live, NAME, check_mode=True).plan)
+    waiting = "middlemanagers, brokers, coordinators"
+    text = (
+        f"a pod of {waiting} that starts before its group restarts reads the new ConfigMap {NAME}-druid-common-config"
+    )
+    assert text in planned
+    one_pass(live, NAME)
+    assert "RolloutWarnings" not in {each["type"] for each in live.get("Druid", NAME)["status"]["conditions"]}
+    pod = f"{unique_name('coordinators')}-0"
+    changed, name = datetime.now(UTC), f"{pod} has started before the restart of the group"
+    # The API server's times are in seconds.
+    eventually(lambda: datetime.now(UTC) > changed + timedelta(seconds=1))
+    live.delete("Pod", pod)
+
+    def is_reported() -> bool:
+        one_pass(live, NAME)
+        found = live.get("Druid", NAME)["status"]["conditions"]
+        return any(each["type"] == "RolloutWarnings" and each["message"].startswith(name) for each in found)
+
+    eventually(is_reported)

@@ -16,6 +16,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.gro
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.blocked_restarts import (
     blocked_restarts,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.common_configuration import (
+    early_pods,
+    with_early_readers,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.druid_health import (
     waiting_for_druid,
 )
@@ -51,19 +55,20 @@ class Draft:
 
     def plan(self) -> Plan | Need:
         """Return the plan, or what is needed to decide whether the next group restarts."""
-        inputs = self.inputs
-        gated = gate(self.steps, inputs, blocked_restarts(self.candidates, self.findings))
+        inputs, blocked = self.inputs, blocked_restarts(self.candidates, self.findings)
+        gated = gate(self.steps, inputs, blocked)
         if isinstance(gated, Need):
             return gated
         live, cluster = inputs.live_and_all_claims, inputs.cluster
         since = exists_since(inputs)
         now = without_unrecorded(gated.steps, gated.later)
         steps, later = (with_effects(each, live, cluster, since) for each in (now, gated.later))
+        waiting = (*blocked, *gated.later)
         return Plan(
-            steps,
+            with_early_readers(steps, waiting, cluster),
             (*self.findings, *waiting_for_druid(gated.awaited)),
             inputs.desired.warnings,
-            rollout_warnings=gated.warnings,
+            rollout_warnings=(*gated.warnings, *early_pods(live, self.steps, waiting, cluster)),
             later=later,
             awaited=gated.awaited,
             druid_before=gated.druid_before,
