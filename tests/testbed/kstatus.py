@@ -14,8 +14,12 @@ from typing import Any
 from .build import build_tool
 
 
+def program() -> Path:
+    """The program, which reads an object from its input."""
+    return build_tool("kstatus", Path(__file__).parent / "kstatus_program", minutes=2)
+
+
 def kstatus(manifest: dict[str, Any]) -> str:
     """Its status: Current, InProgress, Failed, Terminating."""
-    program = build_tool("kstatus", Path(__file__).parent / "kstatus_program", minutes=2)
     text = json.dumps(manifest)
-    return subprocess.run([program], input=text, capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run([program()], input=text, capture_output=True, text=True, check=True).stdout.strip()

@@ -21,6 +21,7 @@ from .druid.artifacts import build as druid_artifacts
 from .druid.versions import DEFAULT as DRUID
 from .druid.versions import KNOWN
 from .druid.versions import version as druid_version
+from .kstatus import program as kstatus
 from .node.images import images
 from .node.requirements import require
 from .progress import say
@@ -53,6 +54,7 @@ def _makers(kubernetes: str, druid: str) -> Mapping[str, Callable[[], object]]:
         "images": images,
         "helm": helm,
         "promtool": promtool,
+        "kstatus": kstatus,
     }
 
 

@@ -32,6 +32,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
+    STALLED as STALLED_CONDITION,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
     Condition,
     condition,
     degraded_condition,
@@ -44,8 +47,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 PAUSES = frozenset({reasons.PAUSED, reasons.IGNORED})
 # There are these conditions only while there are warnings.
 WARNINGS, ROLLOUT_WARNINGS = "Warnings", "RolloutWarnings"
-# kstatus reads this one, in Flux and other tools: it exists while the cluster does not become ready by itself.
-STALLED_CONDITION = "Stalled"
 _SEPARATOR = " | "
 # More are not recorded, and none of those is an event.
 MAX_HIDDEN = 100

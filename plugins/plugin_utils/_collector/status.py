@@ -18,6 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
     backoff_since,
     condition,
     degraded_condition,
+    stalled_condition,
     with_transition_times,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, joined_messages
@@ -25,6 +26,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 
 Masked = Callable[[str], str]
 _MAX_DESCRIPTION = 500
+# Reasons of Ready that end by themselves.
+_PASSING = reasons.TRANSIENT_OF_COLLECTOR | {reasons.PODS_NOT_READY, reasons.DELETING}
 
 
 def status(
@@ -46,7 +49,12 @@ def status(
 
 
 def conditions(done: Reconciled, findings: Sequence[Finding], check_mode: bool) -> list[Condition]:
-    """Return Ready, Progressing and Degraded, without times."""
+    """Return Ready, Progressing, Degraded and, if it is true, Stalled, without times."""
+    found = _conditions(done, findings, check_mode)
+    return [*found, *stalled_condition(found[0], _PASSING)]
+
+
+def _conditions(done: Reconciled, findings: Sequence[Finding], check_mode: bool) -> list[Condition]:
     problems = [finding for finding in findings if finding.is_problem]
     others = [finding for finding in findings if not finding.is_problem]
     degraded = degraded_condition((problems[0].reason, joined_messages(problems)) if problems else None)

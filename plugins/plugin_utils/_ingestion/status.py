@@ -25,6 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
     backoff_since,
     condition,
     degraded_condition,
+    stalled_condition,
     timestamp,
     with_transition_times,
 )
@@ -44,14 +45,18 @@ _HEALTHY_STATES = frozenset({"RUNNING", "IDLE"})
 # The Go operator's copy of the whole spec, which may have secrets.
 _DROPPED = "currentIngestionSpec.json"
 
+# Reasons of Ready that end by themselves.
+_PASSING = reasons.TRANSIENT_OF_INGESTION | {reasons.RUNNING, reasons.STARTING, reasons.DELETING}
+
 Masked = Callable[[str], str]
 
 
 def conditions(ingestion: Ingestion, druid_state: DruidState | None, findings: Sequence[Finding]) -> list[Condition]:
-    """Return Ready, Progressing, Suspended and Degraded, without times."""
+    """Return Ready, Progressing, Suspended, Degraded and, if it is true, Stalled, without times."""
     problems = [finding for finding in findings if finding.is_problem]
     ready, progressing = _ready(ingestion, druid_state, findings, problems)
-    return [ready, progressing, _suspended(ingestion, druid_state), _degraded(ready, problems)]
+    stalled = stalled_condition(ready, _PASSING)
+    return [ready, progressing, _suspended(ingestion, druid_state), _degraded(ready, problems), *stalled]
 
 
 def _degraded(ready: Condition, problems: Sequence[Finding]) -> Condition:

@@ -9,13 +9,15 @@ The next reconcile is soon after a change or a failure, and later while the stat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 
 MAX_MESSAGE_CHARACTERS = 4096
+# kstatus reads this one, in Flux and other tools.
+STALLED = "Stalled"
 # The conditions that report a failed read.
 _OF_OBSERVATION = ("Ready", "Degraded")
 
@@ -31,6 +33,16 @@ def condition(kind: str, status: bool, reason: str, message: str) -> Condition:
 def degraded_condition(cause: tuple[str, str] | None) -> Condition:
     """Return the condition Degraded: true with this reason and message, false without them."""
     return condition("Degraded", cause is not None, *(cause or (reasons.AS_EXPECTED, "No problems.")))
+
+
+def stalled_condition(ready: Condition, passing: Collection[str]) -> list[Condition]:
+    """Return the condition Stalled if Ready is false for a reason other than the `passing` ones.
+
+    It is that of the kstatus convention: the resource does not become ready by itself. There is none otherwise.
+    """
+    if ready["status"] == "True" or ready["reason"] in passing:
+        return []
+    return [condition(STALLED, True, ready["reason"], ready["message"])]
 
 
 def with_transition_times(

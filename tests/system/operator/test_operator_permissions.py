@@ -136,7 +136,7 @@ def leave_pods_behind(live: NamespaceClient) -> None:
     live.delete("Deployment", full_cluster.STATELESS, propagation="Orphan")
     eventually(lambda: not live.find("StatefulSet", full_cluster.STATEFUL))
     eventually(lambda: not live.find("Deployment", full_cluster.STATELESS))
-    other = full_cluster.historicals(volumeClaimTemplates=None, volumeMounts=None)
+    other = full_cluster.historicals(volumeClaimTemplates=None, volumeMounts=None, replicas=1)
     nodes = {"historicals": None, "brokers": None, "others": other}
     live.merge("Druid", full_cluster.NAME, {"metadata": {"annotations": {IGNORED: None}}, "spec": {"nodes": nodes}})
 

@@ -80,27 +80,35 @@ TABLE: list[tuple[DruidState | None, tuple[Finding, ...], tuple[str, ...]]] = [
         ("True", "Suspended", "Suspended"),
     ),
     # drift that is only reported
-    (supervisor(SUSPENDED, RUNNING), (DRIFTED,), ("False", "Suspended", "Suspended", "Degraded")),
+    (supervisor(SUSPENDED, RUNNING), (DRIFTED,), ("False", "Suspended", "Suspended", "Degraded", "Stalled")),
     (
         supervisor(RUNNING, SUSPENDED, healthy=True, detailedState="RUNNING"),
         (DRIFTED,),
         ("True", "Running", "Degraded"),
     ),
-    (supervisor(None, RUNNING), (DRIFTED,), ("False", "DriftDetected", "Degraded")),
+    (supervisor(None, RUNNING), (DRIFTED,), ("False", "DriftDetected", "Degraded", "Stalled")),
     (supervisor(None, RUNNING), (), ("False", "Starting", "Progressing")),
     # the fields of other types depend on the Druid version
     (supervisor(scheduleStatus="RUNNING", dataSource="pages"), (), ("True", "Running")),
     (supervisor(healthy=True, detailedState="RUNNING"), (DRIFTED,), ("True", "Running", "Degraded")),
-    (supervisor(healthy=True, detailedState="RUNNING"), (REJECTED,), ("False", "RejectedByDruid", "Degraded")),
-    (supervisor(healthy=True, detailedState="RUNNING"), (PENDING,), ("False", "ChangesPending")),
-    (None, (REJECTED,), ("False", "RejectedByDruid", "Degraded")),
+    (
+        supervisor(healthy=True, detailedState="RUNNING"),
+        (REJECTED,),
+        ("False", "RejectedByDruid", "Degraded", "Stalled"),
+    ),
+    (supervisor(healthy=True, detailedState="RUNNING"), (PENDING,), ("False", "ChangesPending", "Stalled")),
+    (None, (REJECTED,), ("False", "RejectedByDruid", "Degraded", "Stalled")),
     (None, (DELETING,), ("False", "Deleting")),
     (task(None, "submitting", action="submit"), (), ("False", "Running", "Progressing")),
     (task({"statusCode": "RUNNING", "runnerStatusCode": "PENDING"}), (), ("False", "Running", "Progressing")),
     (task({"statusCode": "SUCCESS"}, "ended", "SUCCESS"), (), ("True", "Succeeded")),
     (task(None, "ended", "SUCCESS"), (), ("True", "Succeeded")),
-    (task(None, action="lost"), (Finding("TaskStatusUnknown", "?"),), ("False", "TaskStatusUnknown", "Degraded")),
-    (task(None, "ended", "FAILED"), (Finding("TaskFailed", "?"),), ("False", "TaskFailed", "Degraded")),
+    (
+        task(None, action="lost"),
+        (Finding("TaskStatusUnknown", "?"),),
+        ("False", "TaskStatusUnknown", "Degraded", "Stalled"),
+    ),
+    (task(None, "ended", "FAILED"), (Finding("TaskFailed", "?"),), ("False", "TaskFailed", "Degraded", "Stalled")),
 ]
 
 
@@ -112,7 +120,7 @@ def test_conditions(state: DruidState | None, findings: tuple[Finding, ...], exp
 def test_suspended_batch_is_not_submitted() -> None:
     parsed = ingestion("native-batch", BATCH, suspend=True)
     found = document(task(None, "submitting", action="submit"), parsed=parsed)
-    assert summary(found) == ("False", "Suspended", "Suspended")
+    assert summary(found) == ("False", "Suspended", "Suspended", "Stalled")
     assert requeue_after(found["conditions"], NOW) is None
 
 
@@ -185,7 +193,13 @@ def test_fields_that_druid_no_longer_reports_are_removed() -> None:
 
 def test_suspended_condition_is_kept_while_druid_is_not_contacted() -> None:
     before = document(supervisor(SUSPENDED))
-    assert summary(document(None, REJECTED, previous=before)) == ("False", "RejectedByDruid", "Suspended", "Degraded")
+    assert summary(document(None, REJECTED, previous=before)) == (
+        "False",
+        "RejectedByDruid",
+        "Suspended",
+        "Degraded",
+        "Stalled",
+    )
 
 
 @pytest.mark.parametrize(
