@@ -339,6 +339,10 @@ chart: ## Copy the CRDs and the operator's permissions from config/ into the Hel
 docs: crds ## Generate the reference in docs/ and the variables in the roles' READMEs
 	@$(CORE_2_19)/bin/python -m tools.docs.generate
 
+.PHONY: picture
+picture: ## Draw docs/rollout.svg again, from a rollout in the running `make demo`, as root on Linux
+	@$(PYTHON) -m tools.docs.rollout $(DEMO)
+
 .PHONY: changelog
 changelog: $(TOOLS)/.complete collections ## For a release: generate CHANGELOG.md from the fragments
 	@PATH=$(TOOLS)/bin:$$PATH ANSIBLE_COLLECTIONS_PATH=$(KUBERNETES_CORE_NEWEST) antsibull-changelog release

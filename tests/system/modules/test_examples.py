@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """
-The examples of the modules on Druid's API and of docs/druid-modules.md run exactly as documented.
+The examples of the modules on Druid's API, of docs/druid-modules.md and of the README run exactly as documented.
 
 Only the addresses of Druid and Kafka are replaced.
 """
@@ -34,7 +34,7 @@ MODULES = ("supervisor", "supervisor_info", "task", "task_info")
 OTHER_RELEASES = ("broker_config", "sql_ingest")
 # The others may concern settings that a Druid has once, so their examples run one after the other.
 IN_TURN = sorted({name.rpartition(".")[2] for name in ACTION_GROUP} - {*MODULES, *OTHER_RELEASES})
-DOCUMENT = ROOT / "docs" / "druid-modules.md"
+DOCUMENTS = (ROOT / "docs" / "druid-modules.md", ROOT / "README.md")
 # The names in the examples; each run has its own names, since all tests share one Druid.
 NAMES = ("wikipedia", "visits", "clicks", "orders", "retired")
 
@@ -45,8 +45,9 @@ def examples(module: str) -> list[dict[str, Any]]:
 
 
 def documented() -> list[dict[str, Any]]:
-    """Return the tasks in the document, including those of its plays."""
-    blocks = re.findall(r"^```yaml\n(.*?)^```", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    """Return the tasks in the documents, including those of their plays."""
+    text = "".join(document.read_text(encoding="utf-8") for document in DOCUMENTS)
+    blocks = re.findall(r"^```yaml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     documents = [yaml.safe_load(block) for block in blocks]
     # a mapping is a resource
     entries = [entry for document in documents if isinstance(document, list) for entry in document]
