@@ -6,14 +6,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._http import address
+from ansible_collections.druidops.druid.plugins.module_utils._http import address, shapes
 from ansible_collections.druidops.druid.plugins.module_utils._http.address import path
 from ansible_collections.druidops.druid.plugins.module_utils._http.connection import Connection
 from ansible_collections.druidops.druid.plugins.module_utils._http.error_message import parse_error_text
@@ -137,7 +136,7 @@ class DruidClient:
         """The version that the server reports (GET /status), such as ``33.0.0``. Read once."""
         if self._version_text is None:
             status = self.get("/status")
-            self._version_text = str(status.get("version")) if isinstance(status, Mapping) else ""
+            self._version_text = str(status.get("version"))
         return self._version_text
 
     @property
@@ -268,7 +267,7 @@ class Routers:
 
 def _is_enabled(body: bytes) -> bool:
     try:
-        document = json.loads(body)
+        document = shapes.parse(body)
     except ValueError:
         return False
     return isinstance(document, Mapping) and document.get("enabled") is True

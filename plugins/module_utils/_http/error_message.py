@@ -6,31 +6,40 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
+from enum import Enum, auto
 from html.parser import HTMLParser
 from typing import Any, NamedTuple
 
-from ansible_collections.druidops.druid.plugins.module_utils._http import permissions
+from ansible_collections.druidops.druid.plugins.module_utils._http import permissions, shapes
 from ansible_collections.druidops.druid.plugins.module_utils._http.connection import Connection
 from ansible_collections.druidops.druid.plugins.module_utils._http.request import HttpRequest
 
 MAX_TEXT_LENGTH = 600
 
 
+class Source(Enum):
+    """Where a response is from: Druid's API, its web server (Jetty) or an empty body, or a server that is not Druid."""
+
+    API = auto()
+    WEB_SERVER = auto()
+    OTHER = auto()
+
+
 class ErrorText(NamedTuple):
-    """An error message, and whether it is from Druid's API rather than from its web server."""
+    """An error message, empty if it is not Druid's: the message of another server is not quoted."""
 
     text: str
-    is_from_druid: bool
+    source: Source
 
 
-NO_TEXT = ErrorText("", is_from_druid=False)
+NO_TEXT = ErrorText("", Source.WEB_SERVER)
+OF_OTHERS = ErrorText("", Source.OTHER)
 
 
 def parse_error_text(body: bytes, mask: Callable[[str], str] = str) -> ErrorText:
-    """Return the error message in a body. The Content-Type is ignored, because Druid's is not always correct.
+    """Return Druid's error message in a body. The Content-Type is ignored, because Druid's is not always correct.
 
     ``mask`` masks secrets. It gets the whole text, since part of a truncated secret would not be recognized.
     """
@@ -39,8 +48,13 @@ def parse_error_text(body: bytes, mask: Callable[[str], str] = str) -> ErrorText
 
 
 def whole_text(body: bytes) -> str:
-    """Return the error message in a body, neither shortened nor masked: for decisions, not for the user."""
+    """Return Druid's error message in a body, neither shortened nor masked: for decisions, not for the user."""
     return _parse(body.decode("utf-8", "replace").strip()).text
+
+
+def names_missing_object(text: str) -> bool:
+    """Return whether a message is one that only Druid has, about an object that does not exist."""
+    return _TEXTS.match(text) is not None
 
 
 def _parse(text: str) -> ErrorText:
@@ -49,9 +63,9 @@ def _parse(text: str) -> ErrorText:
     if _HTML.match(text):
         return _of_page(text)
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        return ErrorText(text, is_from_druid=True)
+        document = shapes.parse(text.encode())
+    except ValueError:
+        return ErrorText(text, Source.API) if _TEXTS.match(text) else OF_OTHERS
     return _of_document(document)
 
 
@@ -60,28 +74,33 @@ _HTML = re.compile(r"<(?:!doctype\s+html|html|head|body|\?xml)\b", re.IGNORECASE
 _ACCESS = "Access-Check-Result"
 # Druid's Access as a string. Before Druid 30 it is the whole message.
 _EMPTY_ACCESS = re.compile(r"Allowed:\w+, Message:|, Policy: .*", re.DOTALL)
-_KEYS = ("errorMessage", "errorMsg", "error", "message", "cause")
+_KEYS = ("errorMessage", "errorMsg", "error")
+# The fields of DruidException, QueryException, SqlTaskStatus and the oldest errors.
+_FIELDS = frozenset(
+    {*_KEYS, "errorCode", "persona", "category", "context", "errorClass", "host", "taskId", "state"},
+)
+# The messages of Druid as text: SupervisorResourceFilter, TaskResourceFilter, OverlordResource.
+_TEXTS = re.compile(r"Cannot find any (?:supervisor|task) with id: \[|No task reports were found for this task\b")
 
 
 def _of_document(document: Any) -> ErrorText:
     if not isinstance(document, Mapping):
-        return ErrorText(document if isinstance(document, str) else json.dumps(document), is_from_druid=True)
-    if {"url", "status", "message"} <= document.keys():
+        return OF_OTHERS
+    if {"servlet", "url", "status", "message"} <= document.keys():
         # Jetty's error page as JSON: servlet, message, url, status, cause0 ...
         return _of_jetty(str(document.get("cause0") or ""), str(document["message"]))
-    if _ACCESS in document:
-        return ErrorText(_EMPTY_ACCESS.sub("", str(document[_ACCESS] or "")), is_from_druid=True)
-    for key in _KEYS:
-        value = document.get(key)
-        if isinstance(value, Mapping):
-            return _of_document(value)
-        if value:
-            return ErrorText(str(value), is_from_druid=True)
-    return ErrorText(json.dumps(document), is_from_druid=True)
+    if document.keys() == {_ACCESS}:
+        return ErrorText(_EMPTY_ACCESS.sub("", str(document[_ACCESS] or "")), Source.API)
+    if document.keys() <= _FIELDS:
+        found = next((value for value in map(document.get, _KEYS) if value), None)
+        if isinstance(found, str):
+            return ErrorText(found, Source.API)
+        return _of_document(found)
+    return OF_OTHERS
 
 
 def _of_jetty(cause: str, message: str) -> ErrorText:
-    return ErrorText(cause or message, is_from_druid=False)
+    return ErrorText(cause or message, Source.WEB_SERVER)
 
 
 def _of_page(text: str) -> ErrorText:
@@ -91,8 +110,9 @@ def _of_page(text: str) -> ErrorText:
     rows = page.rows
     if rows.get("MESSAGE") or rows.get("CAUSED BY"):
         return _of_jetty(rows.get("CAUSED BY", ""), rows.get("MESSAGE", ""))
-    message = page.first("pre") or page.first("title") or page.first("h1") or page.first("body")
-    return ErrorText(message, is_from_druid=False)
+    if page.first("h2").startswith("HTTP ERROR"):
+        return _of_jetty("", page.first("pre") or page.first("title"))
+    return OF_OTHERS
 
 
 class _Page(HTMLParser):
@@ -112,8 +132,8 @@ class _Page(HTMLParser):
             self.texts.append((self.element, data.strip()))
 
     def first(self, element: str) -> str:
-        """The first text in the given element, otherwise the first text in the body."""
-        return next((text for name, text in self.texts if name == element or element == "body"), "")
+        """The first text in the given element."""
+        return next((text for name, text in self.texts if name == element), "")
 
     @property
     def rows(self) -> dict[str, str]:

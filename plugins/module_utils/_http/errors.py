@@ -39,10 +39,10 @@ class Unreachable(DruidError):
 class ApiError(DruidError):
     """The server returned an error. ``message``: Druid's own message, truncated."""
 
-    def __init__(self, status: int, message: str, method: str, url: str, hint: str = "") -> None:
+    def __init__(self, status: int, message: str, method: str, url: str, *hints: str) -> None:
         self.status, self.message, self.method, self.url = status, message, method, url
         detail = f": {message}" if message else ""
-        super().__init__(sentences(f"{method} {url} returned {status} {_phrase(status)}{detail}", hint))
+        super().__init__(sentences(f"{method} {url} returned {status} {_phrase(status)}{detail}", *hints))
 
 
 class Unauthorized(ApiError):
@@ -54,7 +54,7 @@ class Forbidden(ApiError):
 
 
 class NotFound(ApiError):
-    """404: Druid serves the path, but the resource does not exist."""
+    """404 in the form of Druid's: it serves the path, but the resource does not exist."""
 
 
 class UnknownPath(ApiError):
@@ -70,7 +70,7 @@ class Redirected(ApiError):
 
 
 class InvalidResponse(ApiError):
-    """The status is a success, but the body is not from Druid: it is not JSON, or it is too large."""
+    """The response is not from Druid: it is not in the form of a response of Druid to this request, or too large."""
 
 
 class ServerError(ApiError):

@@ -6,14 +6,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._http import address, error_message
+from ansible_collections.druidops.druid.plugins.module_utils._http import address, error_message, shapes
 from ansible_collections.druidops.druid.plugins.module_utils._http.address import path
 from ansible_collections.druidops.druid.plugins.module_utils._http.connection import Connection
-from ansible_collections.druidops.druid.plugins.module_utils._http.error_message import ErrorText, parse_error_text
+from ansible_collections.druidops.druid.plugins.module_utils._http.error_message import (
+    ErrorText,
+    Source,
+    parse_error_text,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import (
     ERROR_BY_STATUS,
     ApiError,
@@ -28,48 +30,64 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.retry import 
 from ansible_collections.druidops.druid.plugins.module_utils._http.transport import Response
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import hidden
 
+_CHECK_URL = "Check the option url and any proxy before Druid"
+_REREAD = "Read the current state before you retry"
 _FAILED = "Check Druid's log, and read the current state before you retry"
 
 
 class ResponseParser:
-    """Parses responses. After a 404 it sends a probe: either the resource is missing, or the server lacks the API."""
+    """Parses responses, and rejects those that are not Druid's.
+
+    Before it believes a 404 or an empty document, which any server returns, it sends a probe: the resource is missing,
+    or the server lacks the API, or is not Druid.
+    """
 
     def __init__(self, connection: Connection, redirects: Redirects) -> None:
         self._connection = connection
         self._redirects = redirects
+        # servers that have returned a document of Druid's
+        self._known: set[str] = set()
 
     def result(self, server: str, request: HttpRequest, response: Response) -> Any:
-        """Return the JSON document, None if the response is empty. ApiError if the response is an error."""
+        """Return the JSON document, None if the response is empty. ApiError if it is an error, or is not Druid's."""
         if response.status >= 300 or response.status < 200:
             raise self.error(server, request, response)
-        if not response.body.strip():
-            return None
+        where = request.path + request.query
         try:
-            return json.loads(response.body)
-        except (ValueError, RecursionError):
-            error_text = self._error_text(request, response).text
-            hint = "The response is not JSON, so it is not from Druid. Check the option url and any proxy before Druid"
-            raise InvalidResponse(
-                response.status, error_text, response.method, address.redacted(response.url), hint
-            ) from None
+            document = shapes.parse(response.body) if response.body.strip() else None
+        except ValueError:
+            raise _not_from_druid(response, _REREAD if request.method != "GET" else "") from None
+        is_druids = shapes.fits(request.method, where, document)
+        if is_druids and shapes.is_distinctive(request.method, where, document):
+            self._known.add(server)
+        elif is_druids and request.method == "GET" and server not in self._known and request.service:
+            is_druids = self._serves(server, request.service)
+        if not is_druids:
+            raise _not_from_druid(response, _REREAD if request.method != "GET" else "")
+        return document
 
     def error(self, server: str, request: HttpRequest, response: Response) -> ApiError:
         """Return the exception for an error response."""
         if response.status >= 500:
             return self.server_error(request, response)
-        error_text = self._error_text(request, response)
-        details = (response.status, error_text.text, response.method, address.redacted(response.url))
-        service = request.service
-        if response.status == 404 and service and not error_text.is_from_druid and not self._serves(server, service):
-            return UnknownPath(*details, error_message.hint_of_unknown_path(SERVICES[service]))
-        if hint := error_message.hint_of_missing_sql(request.path, response.status):
-            return UnknownPath(*details, hint)
-        return ERROR_BY_STATUS.get(response.status, ApiError)(*details, self._hint(request, response))
+        found, service = self._error_text(request, response), request.service
+        details = (response.status, found.text, response.method, address.redacted(response.url))
+        hint = self._hint(request, response)
+        if response.status == 404 and service and not error_message.names_missing_object(found.text):
+            if not self._serves(server, service):
+                unknown = UnknownPath(*details, error_message.hint_of_unknown_path(SERVICES[service]))
+                return unknown if found.source is Source.WEB_SERVER else _not_from_druid(response)
+        elif found.source is Source.OTHER:
+            return _not_from_druid(response, hint)
+        elif missing := error_message.hint_of_missing_sql(request.path, response.status):
+            return UnknownPath(*details, missing)
+        return ERROR_BY_STATUS.get(response.status, ApiError)(*details, hint)
 
     def server_error(self, request: HttpRequest, response: Response) -> ServerError:
         """Return the exception for a 5xx response."""
-        error_text, delay = self._error_text(request, response).text, retry_after(response.headers.get("Retry-After"))
-        return ServerError(response.status, error_text, response.method, address.redacted(response.url), _FAILED, delay)
+        found, delay = self._error_text(request, response), retry_after(response.headers.get("Retry-After"))
+        text = _not_druids(response) if found.source is Source.OTHER else found.text
+        return ServerError(response.status, text, response.method, address.redacted(response.url), _FAILED, delay)
 
     def _error_text(self, request: HttpRequest, response: Response) -> ErrorText:
         known = [self._connection.secrets, request.document]
@@ -90,7 +108,16 @@ class ResponseParser:
         probe = HttpRequest("GET", path("druid", service, "v1", "isLeader"))
         body = self._redirects.follow(probe, server + probe.path).body
         try:
-            document = json.loads(body)
+            return shapes.fits(probe.method, probe.path, shapes.parse(body))
         except ValueError:
             return False
-        return isinstance(document, Mapping) and "leader" in document
+
+
+def _not_druids(response: Response) -> str:
+    return f"{shapes.description(response.body)}, which is not from Druid"
+
+
+def _not_from_druid(response: Response, hint: str = "") -> InvalidResponse:
+    """Return the exception for a response that is not Druid's, without its content."""
+    url = address.redacted(response.url)
+    return InvalidResponse(response.status, _not_druids(response), response.method, url, _CHECK_URL, hint)

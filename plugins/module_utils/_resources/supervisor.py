@@ -11,6 +11,7 @@ Offsets are reset with ``/reset`` (in every version) and ``/resetOffsets`` (sinc
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
@@ -46,6 +47,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
     DruidError,
     InvalidInput,
     NotConnected,
+    UncertainState,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path
 
@@ -58,19 +60,24 @@ def supervisor_path(supervisor: str, *parts: str) -> str:
 
 
 def terminate(client: DruidClient, supervisor: str) -> None:
-    """Terminate a supervisor, whose tasks then publish their rows. NotFound if it does not exist.
+    """Terminate a supervisor, whose tasks then publish their rows. It is not an error if it does not exist.
 
-    A client with retries enabled retries a transient error once, after the supervisor has started again.
+    A client with retries enabled retries a transient error once, after the supervisor has started again. Its absence is
+    verified in the list: UncertainState if the list still has it.
     """
     request = supervisor_path(supervisor, "terminate")
     wait_until_started(client, supervisor)
-    try:
-        client.post(request)
-    except (ServerError, Unreachable) as error:
-        if not (client.retries_enabled and error.is_transient):
-            raise
-        wait_until_started(client, supervisor)
-        client.post(request)
+    with suppress(NotFound):
+        try:
+            client.post(request)
+        except (ServerError, Unreachable) as error:
+            if not (client.retries_enabled and error.is_transient):
+                raise
+            wait_until_started(client, supervisor)
+            client.post(request)
+    # a leader that has just started responds with 404 until it has loaded the supervisors
+    if supervisor in client.get(SUPERVISORS):
+        raise UncertainState(f"Supervisor {supervisor!r} still exists after its termination. Check Druid's log.")
 
 
 def all_specs(client: DruidClient) -> dict[str, Any]:

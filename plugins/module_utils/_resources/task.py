@@ -11,6 +11,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import (
     ApiError,
+    InvalidResponse,
     NotFound,
     ServerError,
     Unreachable,
@@ -37,10 +38,10 @@ def status_of(client: DruidClient, task: str) -> dict[str, Any] | None:
 
 
 def report_of(client: DruidClient, task: str) -> dict[str, Any]:
-    """Return the reports by name, an empty mapping if there are none (yet)."""
+    """Return the reports by name, an empty mapping if there are none (yet), or none that can be read."""
     try:
         return dict(client.get(task_path(task, "reports")) or {})
-    except NotFound:
+    except (NotFound, InvalidResponse):
         return {}
 
 

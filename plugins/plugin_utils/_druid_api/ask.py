@@ -13,6 +13,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import (
     Forbidden,
+    InvalidResponse,
     NotFound,
     Redirected,
     ServerError,
@@ -31,7 +32,7 @@ MAX_SECONDS = 20
 _CAUSES: tuple[tuple[tuple[type[DruidError], ...], str], ...] = (
     ((Unauthorized, Forbidden), state.UNAUTHORIZED),
     ((UnknownPath, Redirected), state.UNSUPPORTED),
-    ((Unreachable, ServerError), state.UNREACHABLE),
+    ((Unreachable, ServerError, InvalidResponse), state.UNREACHABLE),
 )
 # A column that an older Druid does not have.
 _UNKNOWN_COLUMN = "not found in any table"

@@ -14,6 +14,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
     InvalidResponse,
     ServerError,
     Unauthorized,
+    UnknownPath,
     Unreachable,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, InvalidInput
@@ -24,6 +25,7 @@ _REASONS: tuple[tuple[type[DruidError], str], ...] = (
     (InvalidInput, reasons.INVALID_SPEC),
     (Unreachable, reasons.DRUID_UNREACHABLE),
     (InvalidResponse, reasons.DRUID_UNREACHABLE),
+    (UnknownPath, reasons.DRUID_UNREACHABLE),
     (Unauthorized, reasons.UNAUTHORIZED),
     (Forbidden, reasons.UNAUTHORIZED),
     (ServerError, reasons.DRUID_UNREACHABLE),

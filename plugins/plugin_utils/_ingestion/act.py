@@ -126,8 +126,7 @@ def _terminate_supervisor(client: DruidClient, supervisor: str) -> _Effect:
     """Terminate it, and shut down the tasks that this would orphan."""
     wait_until_started(client, supervisor)
     payload = status_payload(client, supervisor)
-    with suppress(NotFound):
-        terminate(client, supervisor)
+    terminate(client, supervisor)
     orphaned, warnings = shut_down_orphaned_tasks(client, supervisor, payload)
     return _Effect(warnings, tuple(Terminate("task", each) for each in orphaned))
 

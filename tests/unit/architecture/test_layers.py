@@ -45,12 +45,12 @@ REDIRECT = tuple(
 )
 RESPONSE = (
     *REDIRECT,
-    *(f"{DRUID}_http.{part}" for part in ("redirect", "rejected_field", "retry")),
+    *(f"{DRUID}_http.{part}" for part in ("redirect", "rejected_field", "retry", "shapes")),
     f"{DRUID}_secrets.spec_masking",
 )
 CLIENT = (
     *(f"{DRUID}_http.{part}" for part in ("address", "connection", "error_message", "errors", "redirect", "request")),
-    *(f"{DRUID}_http.{part}" for part in ("response", "retry", "transport")),
+    *(f"{DRUID}_http.{part}" for part in ("response", "retry", "shapes", "transport")),
     ERRORS,
 )
 # Users of the client import it and its errors, not its parts.
@@ -96,9 +96,10 @@ PACKAGES = (
     Package("plugins/module_utils/_http/permissions.py", (f"{DRUID}_values.nested_json",), PURE_PYTHON),
     Package(
         "plugins/module_utils/_http/error_message.py",
-        tuple(f"{DRUID}_http.{part}" for part in ("connection", "permissions", "request")),
+        tuple(f"{DRUID}_http.{part}" for part in ("connection", "permissions", "request", "shapes")),
         PURE_PYTHON,
     ),
+    Package("plugins/module_utils/_http/shapes.py", (f"{DRUID}_values.nested_json",), PURE_PYTHON),
     Package("plugins/module_utils/_http/rejected_field.py", (f"{DRUID}_values.text",), PURE_PYTHON),
     Package("plugins/module_utils/_http/request.py", (ERRORS,), PURE_PYTHON),
     Package("plugins/module_utils/_http/deadline.py", (), ("ansible", "kubernetes")),

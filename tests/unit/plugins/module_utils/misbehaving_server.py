@@ -110,7 +110,7 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self, certificate: ssl.SSLContext | None = None) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.answers: list[Answer] = [say(200, {})]
+        self.answers: list[Answer] = [say(200, {"id": "a"})]
         self.routes: dict[str, list[Answer]] = {}
         self.asked: list[Asked] = []
         self.over = threading.Event()

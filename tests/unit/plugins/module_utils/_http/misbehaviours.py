@@ -43,7 +43,8 @@ TRIES = len(PAUSES) + 1
 
 REMEDY = "Check Druid's log, and read the current state before you retry."
 DOUBT = "It may have taken effect. Check before you send it again."
-NO_JSON = "The response is not JSON, so it is not from Druid. Check the option url and any proxy before Druid."
+ELSEWHERE = "Check the option url and any proxy before Druid."
+REREAD = f"{ELSEWHERE} Read the current state before you retry."
 CLOSED = "got no response: the server closed the connection before the response was complete."
 LATE = "got no response: no complete response within 0.3 seconds (read_timeout). Druid may be busy. Check its log."
 TOO_LARGE = "a response of more than 1 MiB"
@@ -108,6 +109,12 @@ def answered(status: str, words: str, hint: str = "") -> str:
     return f"returned {status}{f': {words}' if words else ''}.{f' {hint}' if hint else ''}"
 
 
+def foreign(what: str) -> str:
+    """What is said about a response that is not Druid's."""
+    return f"{what}, which is not from Druid"
+
+
+LOGIN = "Check the options username and password (DRUID_USERNAME, DRUID_PASSWORD)."
 A_YEAR = str(365 * 24 * 3600)
 HALF = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"
 HALF_CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10\r\n{"
@@ -132,15 +139,15 @@ CASES: dict[str, Case] = {
     "dripping header": Case(drip(b"HTTP/1.1 200 OK\r\nX: "), get, Unreachable, LATE),
     "dripping refusal": Case(drip(b"HTTP/1.1 500 No\r\nContent-Length: 999999\r\n\r\n"), get, Unreachable, LATE),
     # A response that is not Druid's.
-    "no JSON": Case(say(200, "{'a': 1}"), get, InvalidResponse, answered("200 OK", "{'a': 1}", NO_JSON)),
-    "half JSON": Case(say(200, '{"a": 1'), get, InvalidResponse, answered("200 OK", '{"a": 1', NO_JSON)),
+    "no JSON": Case(say(200, "{'a': 1}"), get, InvalidResponse, answered("200 OK", foreign("text"), ELSEWHERE)),
+    "half JSON": Case(say(200, '{"a": 1'), get, InvalidResponse, answered("200 OK", foreign("text"), ELSEWHERE)),
     "a page": Case(
         say(200, "<!DOCTYPE html><title>Log in</title><p>Who are you?"),
         post,
         InvalidResponse,
-        answered("200 OK", "Log in", NO_JSON),
+        answered("200 OK", foreign("an HTML page"), REREAD),
     ),
-    "deep": Case(say(200, "[" * 200_000), get, InvalidResponse, answered("200 OK", f"{'[' * 599}…", NO_JSON)),
+    "deep": Case(say(200, "[" * 200_000), get, InvalidResponse, answered("200 OK", foreign("text"), ELSEWHERE)),
     "huge": Case(
         say(200, b"[" + b"1," * 600_000 + b"1]"),
         get,
@@ -240,7 +247,27 @@ CASES: dict[str, Case] = {
     ),
     "409": Case(say(409, {"error": "it is there"}), post, Conflict, answered("409 Conflict", "it is there")),
     "415 without a word": Case(say(415), post, ApiError, answered("415 Unsupported Media Type", "")),
-    "non-standard status": Case(say(499, "x"), get, ApiError, answered("499 (non-standard status)", "x")),
+    "non-standard status": Case(say(499), get, ApiError, answered("499 (non-standard status)", "")),
+    **{
+        f"{phrase}, of a gateway": Case(
+            say(int(phrase[:3]), body), get, InvalidResponse, answered(phrase, foreign(what), f"{ELSEWHERE}{hint}")
+        )
+        for phrase, body, what, hint in (
+            ("400 Bad Request", "hunter2", "text", ""),
+            ("401 Unauthorized", {"message": "hunter2"}, "a JSON object of another form", f" {LOGIN}"),
+            (
+                "403 Forbidden",
+                "<html>hunter2",
+                "an HTML page",
+                " The user admin needs the permission READ on DATASOURCE of the spec.",
+            ),
+            ("404 Not Found", {"error": "hunter2"}, "a JSON object of another form", ""),
+            ("409 Conflict", ["hunter2"], "a JSON list of another form", ""),
+        )
+    },
+    "500, of a gateway": Case(
+        say(500, "hunter2"), get, ServerError, answered("500 Internal Server Error", foreign("text"), REMEDY)
+    ),
     "500 page": Case(
         say(500, JETTY_500),
         get,
@@ -254,7 +281,7 @@ CASES: dict[str, Case] = {
     ),
     "500 without a word": Case(say(500), post_again, ServerError, answered("500 Internal Server Error", "", REMEDY)),
     "an endless refusal": Case(
-        say(500, "x" * 3_000_000), get, ServerError, answered("500 Internal Server Error", f"{'x' * 599}…", REMEDY)
+        say(500, "x" * 3_000_000), get, ServerError, answered("500 Internal Server Error", foreign("text"), REMEDY)
     ),
     # Not now.
     **{

@@ -15,7 +15,9 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.connection im
 from ansible_collections.druidops.druid.plugins.module_utils._http.error_message import (
     MAX_TEXT_LENGTH,
     NO_TEXT,
+    OF_OTHERS,
     ErrorText,
+    Source,
     parse_error_text,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._http.request import HttpRequest
@@ -45,9 +47,6 @@ DOCUMENTS: list[tuple[str, Any, str]] = [
     ("403 of Druid 27, of a task", {"Access-Check-Result": ""}, ""),
     ("403 with a reason", {"Access-Check-Result": "Allowed:false, Message:no, Policy: Optional.empty"}, "no"),
     ("no message", {"error": "druidException", "errorMessage": None}, "druidException"),
-    ("nothing known", {"status": "FAILED"}, '{"status": "FAILED"}'),
-    ("a list", [1], "[1]"),
-    ("a text", "no", "no"),
     (
         "Jackson",
         {"error": "Cannot construct instance of `org.apache.druid.X`, problem: no\n at [Source: (x); line: 1]"},
@@ -58,7 +57,7 @@ DOCUMENTS: list[tuple[str, Any, str]] = [
 
 @pytest.mark.parametrize(("what", "document", "words"), DOCUMENTS, ids=[what for what, *_rest in DOCUMENTS])
 def test_reads_documents(what: str, document: Any, words: str) -> None:
-    assert parse_error_text(json.dumps(document).encode()) == ErrorText(words, is_from_druid=True), what
+    assert parse_error_text(json.dumps(document).encode()) == ErrorText(words, Source.API), what
 
 
 # (name, the page, the message)
@@ -80,16 +79,12 @@ PAGES: list[tuple[str, str, str]] = [
         "<p>Problem accessing /a. Reason:\n<pre>    Not Found</pre></p></body></html>",
         "Not Found",
     ),
-    ("a gateway", "<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>", "502 Bad Gateway"),
-    ("no title", "<!DOCTYPE html>\n<body><style>p {}</style><h1>Down</h1><p>for now</p>", "Down"),
-    ("half a page", "<html><body>Wait", "Wait"),
-    ("an empty page", "<html></html>", ""),
 ]
 
 
 @pytest.mark.parametrize(("what", "page", "words"), PAGES, ids=[what for what, *_rest in PAGES])
 def test_reads_pages(what: str, page: str, words: str) -> None:
-    assert parse_error_text(page.encode()) == ErrorText(words, is_from_druid=False), what
+    assert parse_error_text(page.encode()) == ErrorText(words, Source.WEB_SERVER), what
 
 
 def test_document_of_jetty_is_not_druids() -> None:
@@ -100,22 +95,48 @@ def test_document_of_jetty_is_not_druids() -> None:
         "url": "/",
         "status": "500",
     }
-    assert parse_error_text(json.dumps(page).encode()) == ErrorText("IllegalStateException: no", is_from_druid=False)
-    assert parse_error_text(json.dumps({**page, "cause0": None}).encode()) == ErrorText("y", is_from_druid=False)
+    assert parse_error_text(json.dumps(page).encode()) == ErrorText("IllegalStateException: no", Source.WEB_SERVER)
+    assert parse_error_text(json.dumps({**page, "cause0": None}).encode()) == ErrorText("y", Source.WEB_SERVER)
 
 
 @pytest.mark.parametrize(
     ("body", "words"),
     [
         (b"Cannot find any supervisor with id: [a]\n", "Cannot find any supervisor with id: [a]"),
-        (b"a\r\n  b\t c", "a b c"),
-        (b"\xff\xfe", "\ufffd\ufffd"),
-        (b"java.lang.NullPointerException\n\tat org.apache.druid.A.b(A.java:1)\n\tat c", "NullPointerException"),
-        (b"x" * 10_000, "x" * (MAX_TEXT_LENGTH - 1) + "…"),
+        (b'{"error": "a\\r\\n  b\\t c"}', "a b c"),
+        (b'{"error": "java.lang.NullPointerException\\n\\tat org.apache.druid.A.b(A.java:1)"}', "NullPointerException"),
+        (b'{"error": "' + b"x" * 10_000 + b'"}', "x" * (MAX_TEXT_LENGTH - 1) + "…"),
     ],
 )
-def test_reads_text(body: bytes, words: str) -> None:
-    assert parse_error_text(body) == ErrorText(words, is_from_druid=True)
+def test_text_is_one_short_line(body: bytes, words: str) -> None:
+    assert parse_error_text(body) == ErrorText(words, Source.API)
+
+
+# The text of a server that is not Druid is not repeated.
+FOREIGN: list[str | bytes] = [
+    "no route to hunter2",
+    b"\xff\xfe",
+    '"hunter2"',
+    "[1]",
+    '{"status": "FAILED"}',
+    '{"message": "hunter2"}',
+    '{"kind": "Status", "message": "hunter2", "code": 404}',
+    '{"error": "Not Found", "timestamp": 1, "path": "/"}',
+    '{"error": {"hunter2": 1}}',
+    '{"error": 5}',
+    '{"error": null}',
+    "{}",
+    "[" * 100_000,
+    "<html><head><title>502 Bad Gateway</title></head><body>hunter2</body></html>",
+    "<!DOCTYPE html>\n<body><style>p {}</style><h1>hunter2</h1><p>for now</p>",
+    "<html><body>hunter2",
+    "<html></html>",
+]
+
+
+@pytest.mark.parametrize("body", FOREIGN)
+def test_the_text_of_another_server_is_not_shown(body: str | bytes) -> None:
+    assert parse_error_text(body if isinstance(body, bytes) else body.encode()) == OF_OTHERS
 
 
 @pytest.mark.parametrize("body", [b"", b" \n"])
@@ -124,7 +145,7 @@ def test_empty_body(body: bytes) -> None:
 
 
 def test_masks_before_it_truncates() -> None:
-    body = b"x" * (MAX_TEXT_LENGTH - 4) + b"hunter2"
+    body = b'{"error": "' + b"x" * (MAX_TEXT_LENGTH - 4) + b'hunter2"}'
     assert "hun" not in parse_error_text(body, lambda text: text.replace("hunter2", "*")).text
 
 

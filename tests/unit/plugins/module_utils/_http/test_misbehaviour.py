@@ -69,7 +69,9 @@ def test_reports_the_error_with_the_expected_number_of_requests(name: str, serve
     method = server.asked[0].method
     assert str(caught.value) == f"{method} {server.url}{SUPERVISOR} {case.message}"
     assert caught.value.__class__ == case.error
-    assert [asked.method for asked in server.asked] == [method] * case.arrived
+    # without the probe after a 404
+    arrived = [asked.method for asked in server.asked if not asked.path.endswith("/isLeader")]
+    assert arrived == [method] * case.arrived
     assert fake_time.pauses == case.pauses
     if isinstance(caught.value, Unreachable):
         assert caught.value.sent
@@ -124,8 +126,9 @@ def test_reads_have_their_own_timeout(
 def test_continues_when_the_server_responds_again(
     broken: Answer, call: Call, server: Server, fake_time: FakeTime
 ) -> None:
-    server.answers = [broken, broken, say(200, {"id": "a"})]
-    assert call(fake_time.client(server.url)) == {"id": "a"}
+    document = ["a"] if call is get else {"id": "a"}
+    server.answers = [broken, broken, say(200, document)]
+    assert call(fake_time.client(server.url)) == document
     assert len(server.asked) == 3
     assert {asked.body for asked in server.asked} == {b'{"a": 1}' if call is post_again else b""}
     assert fake_time.pauses == [0.5, 1]
@@ -133,7 +136,7 @@ def test_continues_when_the_server_responds_again(
 
 @pytest.mark.parametrize(("asked", "waited"), [("3", 3), ("0", 0), ("11", 10), ("99999999999999999999", 10)])
 def test_respects_retry_after_within_limits(asked: str, waited: float, server: Server, fake_time: FakeTime) -> None:
-    server.answers = [say(503, Retry_After=asked), say(200, {})]
+    server.answers = [say(503, Retry_After=asked), say(200, ["a"])]
     get(fake_time.client(server.url))
     assert fake_time.pauses == [waited]
 

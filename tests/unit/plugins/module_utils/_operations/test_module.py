@@ -28,6 +28,7 @@ QUICK = {"retry_timeout": 0}
 def server() -> Iterator[Server]:
     with serving() as running:
         running.answers = [say(200, [])]
+        running.routes = {"/druid/indexer/v1/isLeader": [say(200, {"leader": True})]}
         yield running
 
 
@@ -124,8 +125,9 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 EMPTY: dict[str, Any] = {
     "/status": {"version": "33.0.0"},
     "/druid/coordinator/v1/rules/a": [],
-    "/druid/indexer/v1/compaction/config/cluster": {},
-    "/druid/indexer/v1/compaction/config/datasources": {},
+    "/druid/coordinator/v1/isLeader": {"leader": True},
+    "/druid/indexer/v1/compaction/config/cluster": {"compactionTaskSlotRatio": 0.1},
+    "/druid/indexer/v1/compaction/config/datasources": {"compactionConfigs": []},
     "/druid/indexer/v1/supervisor": [],
     "/druid/indexer/v1/supervisor?full=true": [],
 }
@@ -211,7 +213,6 @@ def test_names_the_missing_library(server: Server, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("module", "option"), [("task", "spec"), ("sql_ingest", "query")])
 def test_id_alone_submits_nothing(module: str, option: str, server: Server) -> None:
     server.answers = [say(404, {"error": "nothing of that name"})]
-    server.routes = {"/druid/indexer/v1/isLeader": [say(200, {"leader": True})]}
 
     result = run({"url": server.url, "id": "a", **QUICK}, module=module)
 

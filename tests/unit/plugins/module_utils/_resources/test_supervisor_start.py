@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound, ServerError, Unreachable
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import (
+    SUPERVISORS,
     reset_before_resuming,
     terminate,
 )
@@ -19,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.supervis
     wait_until_started,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import NotConnected
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import NotConnected, UncertainState
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.fake_time import FakeTime
 
 STATUS, TERMINATE = "/druid/indexer/v1/supervisor/s/status", "/druid/indexer/v1/supervisor/s/terminate"
@@ -36,8 +37,12 @@ class Druid:
         self.retries_enabled = retries_enabled
         self.answers = {"GET": states, "POST": posted or [None]}
         self.sent: list[str] = []
+        # what the list still has
+        self.left: list[str] = []
 
     def get(self, path: str) -> Any:
+        if path == SUPERVISORS:
+            return self.left
         state = self._answer("GET", path)
         return {"id": "s", "payload": state if isinstance(state, dict) else {"detailedState": state}}
 
@@ -105,7 +110,15 @@ def test_error_is_raised_at_once_without_retries() -> None:
         terminate(druid, "s")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("answers", [[BROKEN], [BUSY, BUSY], [MISSING]])
+def test_absence_is_verified_in_the_list() -> None:
+    terminate(Druid([MISSING], [MISSING]), "s")  # type: ignore[arg-type]
+    loading = Druid([MISSING], [MISSING])
+    loading.left = ["s"]
+    with pytest.raises(UncertainState, match="Supervisor 's' still exists after its termination"):
+        terminate(loading, "s")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("answers", [[BROKEN], [BUSY, BUSY]])
 def test_permanent_error_is_raised(answers: list[Exception]) -> None:
     druid = Druid(["RUNNING", "RUNNING"], list(answers))
     with pytest.raises(type(answers[-1])):
