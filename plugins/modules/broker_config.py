@@ -22,6 +22,7 @@ description:
   - Druid always has this configuration. It cannot be removed, so there is no option C(state).
 extends_documentation_fragment:
   - druidops.druid.connection
+  - druidops.druid.unknown_fields
   - druidops.druid.audit
   - druidops.druid.attributes
   - druidops.druid.attributes.druid
@@ -87,13 +88,19 @@ configs:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import AUDIT, CONNECTION, DOCUMENT
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import (
+    AUDIT,
+    CONNECTION,
+    DOCUMENT,
+    UNKNOWN_FIELDS,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._operations.dynamic_config import ensure_brokers
 from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
 
 ARGUMENTS = {
     "config": {**DOCUMENT, "required": True},
     **AUDIT,
+    **UNKNOWN_FIELDS,
 }
 
 

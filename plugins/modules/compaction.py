@@ -25,6 +25,7 @@ description:
     (C(druid.coordinator.kill.compaction.on)).
 extends_documentation_fragment:
   - druidops.druid.connection
+  - druidops.druid.unknown_fields
   - druidops.druid.audit
   - druidops.druid.attributes
   - druidops.druid.attributes.druid
@@ -131,7 +132,12 @@ compactions:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import AUDIT, CONNECTION, DOCUMENT
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import (
+    AUDIT,
+    CONNECTION,
+    DOCUMENT,
+    UNKNOWN_FIELDS,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._operations.compaction import ensure_compaction
 from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
 from ansible_collections.druidops.druid.plugins.module_utils._operations.one_or_many import OneOrMany
@@ -145,7 +151,7 @@ COMPACTIONS = OneOrMany(
 
 def main() -> None:
     module = AnsibleModule(
-        argument_spec={**CONNECTION, **COMPACTIONS.arguments, **AUDIT},
+        argument_spec={**CONNECTION, **COMPACTIONS.arguments, **AUDIT, **UNKNOWN_FIELDS},
         supports_check_mode=True,
         **COMPACTIONS.constraints,
     )

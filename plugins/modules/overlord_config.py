@@ -20,6 +20,7 @@ description:
   - Druid always has these configurations. They cannot be removed, so there is no option C(state).
 extends_documentation_fragment:
   - druidops.druid.connection
+  - druidops.druid.unknown_fields
   - druidops.druid.audit
   - druidops.druid.attributes
   - druidops.druid.attributes.druid
@@ -93,7 +94,12 @@ configs:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import AUDIT, CONNECTION, DOCUMENT
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import (
+    AUDIT,
+    CONNECTION,
+    DOCUMENT,
+    UNKNOWN_FIELDS,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._operations.dynamic_config import ensure_overlord
 from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
 
@@ -101,6 +107,7 @@ ARGUMENTS = {
     "config": DOCUMENT,
     "kubernetes_task_runner": DOCUMENT,
     **AUDIT,
+    **UNKNOWN_FIELDS,
 }
 
 

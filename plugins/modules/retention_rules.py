@@ -21,6 +21,7 @@ description:
     (C(druid.coordinator.kill.rule.on)).
 extends_documentation_fragment:
   - druidops.druid.connection
+  - druidops.druid.unknown_fields
   - druidops.druid.audit
   - druidops.druid.attributes
   - druidops.druid.attributes.druid
@@ -125,7 +126,12 @@ retention_rules:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import AUDIT, CONNECTION, DOCUMENT
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import (
+    AUDIT,
+    CONNECTION,
+    DOCUMENT,
+    UNKNOWN_FIELDS,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
 from ansible_collections.druidops.druid.plugins.module_utils._operations.one_or_many import OneOrMany
 from ansible_collections.druidops.druid.plugins.module_utils._operations.retention_rules import ensure_rules
@@ -139,7 +145,7 @@ RETENTION_RULES = OneOrMany(
 
 def main() -> None:
     module = AnsibleModule(
-        argument_spec={**CONNECTION, **RETENTION_RULES.arguments, **AUDIT},
+        argument_spec={**CONNECTION, **RETENTION_RULES.arguments, **AUDIT, **UNKNOWN_FIELDS},
         supports_check_mode=True,
         **RETENTION_RULES.constraints,
     )

@@ -21,6 +21,7 @@ description:
     according to the documentation of their specifications, and V(scheduled_batch) by its id.
 extends_documentation_fragment:
   - druidops.druid.connection
+  - druidops.druid.unknown_fields
   - druidops.druid.attributes
   - druidops.druid.attributes.druid
 attributes:
@@ -229,7 +230,11 @@ supervisors:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import CONNECTION, DOCUMENT
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import (
+    CONNECTION,
+    DOCUMENT,
+    UNKNOWN_FIELDS,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
 from ansible_collections.druidops.druid.plugins.module_utils._operations.one_or_many import OneOrMany
 from ansible_collections.druidops.druid.plugins.module_utils._operations.supervisor import ensure_supervisor
@@ -251,6 +256,7 @@ ARGUMENTS = {
     "wait": {"type": "bool", "default": False},
     "wait_for": {"type": "str"},
     "wait_timeout": {"type": "float", "default": 300.0},
+    **UNKNOWN_FIELDS,
 }
 
 

@@ -17,6 +17,7 @@ description:
   - Unless an id is set, it is derived from the specification, so that the same task is not submitted a second time.
 extends_documentation_fragment:
   - druidops.druid.connection
+  - druidops.druid.unknown_fields
   - druidops.druid.job
   - druidops.druid.attributes
   - druidops.druid.attributes.druid
@@ -133,7 +134,12 @@ tasks:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import CONNECTION, DOCUMENT, JOB
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import (
+    CONNECTION,
+    DOCUMENT,
+    JOB,
+    UNKNOWN_FIELDS,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
 from ansible_collections.druidops.druid.plugins.module_utils._operations.one_or_many import OneOrMany
 from ansible_collections.druidops.druid.plugins.module_utils._operations.task import ensure_task
@@ -143,7 +149,9 @@ TASKS = OneOrMany("tasks", {"id": {"type": "str"}, "spec": DOCUMENT}, required=(
 
 def main() -> None:
     module = AnsibleModule(
-        argument_spec={**CONNECTION, **TASKS.arguments, **JOB}, supports_check_mode=True, **TASKS.constraints
+        argument_spec={**CONNECTION, **TASKS.arguments, **JOB, **UNKNOWN_FIELDS},
+        supports_check_mode=True,
+        **TASKS.constraints,
     )
     run(module, lambda client: ensure_task(client, module.params, check_mode=module.check_mode))
 

@@ -47,5 +47,10 @@ JOB: dict[str, dict[str, Any]] = {
     "wait_timeout": {"type": "float", "default": 3600.0},
 }
 
+# Documented in the doc fragment druidops.druid.unknown_fields.
+UNKNOWN_FIELDS: dict[str, dict[str, Any]] = {
+    "unknown_fields": {"type": "str", "choices": ["warn", "fail"], "default": "warn"}
+}
+
 # Documented in the doc fragment druidops.druid.audit.
 AUDIT: dict[str, dict[str, Any]] = {"author": {"type": "str"}, "comment": {"type": "str"}}

@@ -36,7 +36,10 @@ def ensure_compaction(client: DruidClient, params: Mapping[str, Any], *, check_m
             datasource, desired = _desired(item)
             report.identify(item, datasource)
             compaction, change = converge_one_of_many(
-                partial(_compaction, client, datasource, desired, author), configs, check_mode=check_mode
+                partial(_compaction, client, datasource, desired, author),
+                configs,
+                check_mode=check_mode,
+                is_strict=item.is_strict,
             )
             report.record(item, change, compaction.warnings)
     return report.result()

@@ -44,12 +44,16 @@ def ensure_config(
     ``kinds``: the configurations and their options.
     """
     author = audit(params["author"], params["comment"])
-    specified = [(kind, option, Item({"id": kind.id})) for option, kind in kinds if params[option] is not None]
+    of_all = {"unknown_fields": params["unknown_fields"]}
+    specified = [
+        (kind, option, Item({"id": kind.id, **of_all})) for option, kind in kinds if params[option] is not None
+    ]
     report = ModuleResult("configs", "dynamic configuration", "config", [item for _kind, _option, item in specified])
     for kind, option, item in specified:
         with report.part_of(item):
             config = _config(client, kind, document_of(params, option), author)
-            report.record(item, converge(config, check_mode=check_mode), config.warnings)
+            change = converge(config, check_mode=check_mode, is_strict=item.is_strict)
+            report.record(item, change, config.warnings)
     return report.result()
 
 

@@ -70,6 +70,11 @@ class Item:
         return self.options.get("state") != "absent"
 
     @property
+    def is_strict(self) -> bool:
+        """True if a field that Druid does not know is an error."""
+        return self.options.get("unknown_fields") == "fail"
+
+    @property
     def has_failed(self) -> bool:
         """True if an error is in the result."""
         return bool(self.result.get("failed"))
@@ -79,7 +84,8 @@ def items_of(params: Options, many: str) -> list[Item]:
     """Return the things that a module was called for, in the order of the options."""
     if params[many] is None:
         return [Item(params)]
+    of_all = {"unknown_fields": params.get("unknown_fields")}
     return [
-        Item({**options, "state": options.get("state") or params["state"]}, f"{many}[{index}]")
+        Item({**of_all, **options, "state": options.get("state") or params["state"]}, f"{many}[{index}]")
         for index, options in enumerate(params[many])
     ]

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
@@ -38,8 +39,8 @@ def ensure_rules(client: DruidClient, params: Mapping[str, Any], *, check_mode: 
             datasource, desired = _desired(item)
             report.identify(item, datasource)
             rules = RetentionRules(client, datasource, desired, author)
-            report.record(item, converge(rules, check_mode=check_mode), rules.warnings)
-            item.result["rules"] = item.result["rules"]["rules"]
+            change = converge(rules, check_mode=check_mode, is_strict=item.is_strict)
+            report.record(item, replace(change, now=change.now["rules"]), rules.warnings)
     return report.result()
 
 

@@ -88,6 +88,7 @@ def _ensure_one(
         lambda preloaded: Supervisor(client, target, preloaded, starts, keeps_orphaned_tasks=keeps),
         specs,
         check_mode=check_mode,
+        is_strict=item.is_strict,
     )
     report.record(item, change, [*supervisor.warnings, *([unchecked] if unchecked else [])])
     if change.before is not None and change.now is None:

@@ -37,7 +37,8 @@ class Document(ABC):
     """
     The common part: a ``Resource`` whose subclasses define how to fetch, merge and send it.
 
-    ``name``: its name in messages. ``audit``: author and comment of the change. ``warnings``: those for the user.
+    ``name``: its name in messages. ``audit``: author and comment of the change. ``warnings``: those for the user, and
+    ``unknown``: those of them about fields that Druid does not know or return.
     """
 
     # Seconds in which Druid may still be processing a change whose response was lost.
@@ -50,6 +51,7 @@ class Document(ABC):
         self._name = name
         self._audit = audit or {}
         self.warnings: list[str] = []
+        self.unknown: list[str] = []
 
     def read(self) -> Any:
         """Return the current state in canonical form, None if it does not exist."""
@@ -159,7 +161,7 @@ class Document(ABC):
 
     def _warn_unknown(self, fields: Iterable[str]) -> None:
         for field in fields:
-            self._warn(f"{self._client.product} ignores unknown field {field}. Check its name.")
+            self._warn(f"{self._client.product} ignores unknown field {field}. Check its name.", self.unknown)
 
     def _next(self, now: Any) -> Any:
         """Return the state that the next run would desire. An error in it is a warning: the change has been made."""
@@ -174,7 +176,8 @@ class Document(ABC):
         for field in added_fields(now, after):
             self._warn(
                 f"{self._client.product} does not return field {field}: it does not know the field, or "
-                "omits its default. Check the name, or remove the field."
+                "omits its default. Check the name, or remove the field.",
+                self.unknown,
             )
         for field in removed_fields(now, after):
             self._warn(f"{self._client.product} sets field {field} to its default if it is null. Leave it out.")
@@ -182,9 +185,11 @@ class Document(ABC):
             form = truncate(json.dumps(value), MAX_VALUE_LENGTH)
             self._warn(f"Druid normalizes {field} to {form}. Use Druid's form.")
 
-    def _warn(self, text: str) -> None:
-        if (warning := f"{self._name[0].upper()}{self._name[1:]}: {text}") not in self.warnings:
-            self.warnings.append(warning)
+    def _warn(self, text: str, *others: list[str]) -> None:
+        warning = f"{self._name[0].upper()}{self._name[1:]}: {text}"
+        for found in (self.warnings, *others):
+            if warning not in found:
+                found.append(warning)
 
 
 def _state(now: Any, after: Any) -> str:

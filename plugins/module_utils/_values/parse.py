@@ -5,7 +5,9 @@
 """Parses mappings, lists, numbers and booleans in strings: JSON, or YAML if PyYAML is installed. Pure.
 
 YAML has the types of JSON, as kubectl (sigs.k8s.io/yaml, go-yaml v2) reads it. PyYAML alone reads 12:30:45 as 45045,
-and timestamps as dates. kubectl reads these as strings, and y and n as booleans, which are strings for Ansible.
+and timestamps as dates. kubectl reads these as strings, and y and n as booleans, which are strings for Ansible. In a
+document for Druid, only true and false are booleans, as in YAML 1.2, and numbers keep their digits: no and on may be
+names of columns.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import HIDDEN, InvalidInput
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import TOO_DEEP
@@ -25,9 +27,12 @@ except ImportError:
     yaml = None  # type: ignore[assignment]
 
 
-def parse_mapping(value: Any, option: str) -> dict[str, Any]:
+Dialect = Literal["kubectl", "ansible", "druid"]
+
+
+def parse_mapping(value: Any, option: str, dialect: Dialect = "druid") -> dict[str, Any]:
     """Return a mapping, which may be a JSON or YAML string. Otherwise InvalidInput names ``option``."""
-    parsed = _parse(value, option) if isinstance(value, str) else value
+    parsed = _parse(value, option, dialect) if isinstance(value, str) else value
     if not isinstance(parsed, Mapping):
         raise _not_a("mapping", option, parsed)
     return dict(parsed)
@@ -35,7 +40,7 @@ def parse_mapping(value: Any, option: str) -> dict[str, Any]:
 
 def parse_list(value: Any, option: str) -> list[Any]:
     """Return a list, which may be a JSON or YAML string. Otherwise InvalidInput names ``option``."""
-    parsed = _parse(value, option) if isinstance(value, str) else value
+    parsed = _parse(value, option, "druid") if isinstance(value, str) else value
     if not isinstance(parsed, list):
         raise _not_a("list", option, parsed)
     return parsed
@@ -62,7 +67,7 @@ def _not_a(kind: str, option: str, value: Any) -> InvalidInput:
     return InvalidInput(option, HIDDEN, f"must be a {kind}, or a JSON or YAML string of one, not {actual}")
 
 
-def _parse(text: str, option: str) -> Any:
+def _parse(text: str, option: str, dialect: Dialect) -> Any:
     try:
         return json.loads(text)
     except RecursionError:
@@ -73,7 +78,7 @@ def _parse(text: str, option: str) -> Any:
         remedy = f"is not JSON ({_json_problem(not_json)}), and YAML requires PyYAML on the host that runs the module"
         raise InvalidInput(option, HIDDEN, remedy)
     try:
-        return load_yaml(text, has_letters=False)
+        return load_yaml(text, dialect)
     except InvalidYaml as error:
         raise InvalidInput(option, HIDDEN, _problem(text, not_json, error)) from None
 
@@ -117,6 +122,7 @@ _INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|0|[1-9
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NON_FINITE = {".inf": math.inf, "+.inf": math.inf, "-.inf": -math.inf, ".nan": math.nan}
 _BOOLEAN = re.compile(r"(?:yes|Yes|YES|true|True|TRUE|on|On|ON|no|No|NO|false|False|FALSE|off|Off|OFF)$")
+_TRUE_OR_FALSE = re.compile(r"(?:true|True|TRUE|false|False|FALSE)$")
 _LETTER = re.compile(r"[yYnN]$")
 _TRUE = frozenset({"y", "yes", "true", "on"})
 # The 64-bit integers, signed and unsigned. go-yaml reads larger numbers as floats.
@@ -132,23 +138,23 @@ def has_yaml() -> bool:
     return yaml is not None
 
 
-def load_yaml(text: str, *, has_letters: bool = True) -> Any:
+def load_yaml(text: str, dialect: Dialect = "kubectl") -> Any:
     """
     Return the only document in the text, None if there is none. Otherwise InvalidYaml.
 
-    ``has_letters``: y and n are booleans, as for kubectl. For Ansible they are strings, such as the names of columns.
+    ``dialect``: y and n are booleans for kubectl, and strings for Ansible. For Druid, yes and no are strings as well.
     """
-    documents = load_documents(text, has_letters=has_letters)
+    documents = load_documents(text, dialect)
     if len(documents) > 1:
         raise InvalidYaml(f"it contains {len(documents)} documents, but only one is allowed; remove the others")
     return documents[0] if documents else None
 
 
-def load_documents(text: str, *, has_letters: bool = True) -> list[Any]:
+def load_documents(text: str, dialect: Dialect = "kubectl") -> list[Any]:
     """Return the documents in the text that are not empty. Otherwise as ``load_yaml``."""
     if comment := _comment(text):
         raise InvalidYaml(comment)
-    loader = _Loader(text) if has_letters else _LoaderOfAnsible(text)
+    loader = _LOADERS[dialect](text)
     try:
         documents = []
         while loader.check_data():
@@ -248,13 +254,24 @@ if yaml is not None:
     class _LoaderOfAnsible(_Loader):
         """Reads the booleans that Ansible reads."""
 
-    def _resolvers() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
+    class _LoaderOfDruid(_Loader):
+        """Reads true and false as booleans, and numbers with all of their digits."""
+
+    def _digits(loader: Any, node: Any) -> int | float | str:
+        text = str(loader.construct_scalar(node))
+        plain = text.replace("_", "")
+        if _INTEGER.fullmatch(plain):
+            return _yaml_integer(plain)
+        value = yaml_number(text)
+        return float(value) if isinstance(value, int) else value
+
+    def _resolvers(booleans: re.Pattern[str] = _BOOLEAN) -> dict[str, list[tuple[str, re.Pattern[str]]]]:
         kept = {
             first: [(tag, pattern) for tag, pattern in found if tag in (f"{_TAG}null", f"{_TAG}merge")]
             for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
         }
         for first in "yYnNtTfFoO":
-            kept[first] = [(f"{_TAG}bool", _BOOLEAN), *kept.get(first, [])]
+            kept[first] = [(f"{_TAG}bool", booleans), *kept.get(first, [])]
         for first in "+-.0123456789":
             kept[first] = [(_NUMBER, re.compile(r"[-+.0-9]")), *kept.get(first, [])]
         return kept
@@ -268,3 +285,6 @@ if yaml is not None:
     _Loader.add_constructor(f"{_TAG}bool", _boolean)
     _Loader.add_constructor(_NUMBER, _number)
     _Loader.add_constructor(f"{_TAG}int", _number)
+    _LoaderOfDruid.yaml_implicit_resolvers = _resolvers(_TRUE_OR_FALSE)
+    _LoaderOfDruid.add_constructor(_NUMBER, _digits)
+    _LOADERS = {"kubectl": _Loader, "ansible": _LoaderOfAnsible, "druid": _LoaderOfDruid}

@@ -105,7 +105,7 @@ def _consistent(what: str, specified: Any, option: str | None) -> str:
 def read_spec(spec: Any) -> Any:
     """Return the spec of a playbook, a mapping or JSON or YAML text of it, as plain JSON types; None remains None."""
     try:
-        return None if spec is None else plain(parse.parse_mapping(spec, "spec"))
+        return None if spec is None else plain(parse.parse_mapping(spec, "spec", "ansible"))
     except InvalidInput as error:
         raise InvalidResource(f"{error}.") from None
 

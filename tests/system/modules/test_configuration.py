@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -49,6 +50,7 @@ pytestmark = pytest.mark.xdist_group("cluster-wide")
 Result = dict[str, Any]
 _UNSPECIFIED = {
     "author": None,
+    "unknown_fields": "warn",
     "comment": None,
     "state": "present",
     "datasource": None,
@@ -191,15 +193,17 @@ def test_unreadable_current_state_is_reported(newest: Direct, name: str) -> None
 def test_unknown_fields_are_reported_and_change_nothing(direct: Direct, name: str) -> None:
     rules = [{"type": "loadForever", "colour": "red"}]
     workers = {"selectStrategy": {**_workers(name, 7)["selectStrategy"], "strng": True}}
-    calls: dict[str, Callable[[], Result]] = {
-        "taskPriorty": lambda: compaction(direct, datasource=name, config={"taskPriorty": 3}),
-        "tuningConfig.maxRowInMemory": lambda: compaction(
-            direct, datasource=f"{name}_2", config={"tuningConfig": {"maxRowInMemory": 3, "maxRetry": 4}}
+    calls: dict[str, Callable[..., Result]] = {
+        "taskPriorty": lambda **more: compaction(direct, datasource=name, config={"taskPriorty": 3}, **more),
+        "tuningConfig.maxRowInMemory": lambda **more: compaction(
+            direct, datasource=f"{name}_2", config={"tuningConfig": {"maxRowInMemory": 3, "maxRetry": 4}}, **more
         ),
-        "rules[0].colour": lambda: done(direct, ensure_rules, datasource=name, rules=rules),
-        "maxSegmentToMove": lambda: done(direct, ensure_coordinator, config={"maxSegmentToMove": 3}),
-        "selectStrategy.strng": lambda: done(direct, ensure_overlord, config=workers),
-        "maxCompactionTaskSlot": lambda: done(direct, ensure_cluster_compaction, config={"maxCompactionTaskSlot": 3}),
+        "rules[0].colour": lambda **more: done(direct, ensure_rules, datasource=name, rules=rules, **more),
+        "maxSegmentToMove": lambda **more: done(direct, ensure_coordinator, config={"maxSegmentToMove": 3}, **more),
+        "selectStrategy.strng": lambda **more: done(direct, ensure_overlord, config=workers, **more),
+        "maxCompactionTaskSlot": lambda **more: done(
+            direct, ensure_cluster_compaction, config={"maxCompactionTaskSlot": 3}, **more
+        ),
     }
     version = direct.druid.version
     for place, call in calls.items():
@@ -209,8 +213,18 @@ def test_unknown_fields_are_reported_and_change_nothing(direct: Direct, name: st
                 f"Druid {version} ignores unknown field {place}. Check its name."
             ]
         assert (second["changed"], direct.writes) == (False, [])
+    for place, call in calls.items():
+        for check_mode in (True, False):
+            with pytest.raises(PartialFailure, match=rf"{re.escape(place)}\. Check its name\. Nothing is sent") as no:
+                call(unknown_fields="fail", check_mode=check_mode)
+            assert (no.value.result["changed"], direct.writes) == (False, [])
     for datasource in (name, f"{name}_2"):
         assert compaction(direct, datasource=datasource, state="absent")["changed"]
+    # of what does not exist, Druid shows its fields once it does
+    with pytest.raises(PartialFailure, match=r"taskPriorty\. Check its name\. All other fields are set") as no:
+        compaction(direct, datasource=name, config={"taskPriorty": 3, "taskPriority": 4}, unknown_fields="fail")
+    assert no.value.result["config"]["taskPriority"] == 4
+    assert compaction(direct, datasource=name, state="absent")["changed"]
     assert done(direct, ensure_rules, datasource=name, state="absent")["changed"]
     assert done(direct, ensure_overlord, config={"selectStrategy": None})["changed"]
 

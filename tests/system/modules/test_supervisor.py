@@ -83,6 +83,11 @@ def test_names_fields_that_druid_ignores(direct: Direct, spec: dict[str, Any]) -
     assert diff["after"]["spec"]["ioConfig"]["inputFormat"].pop("keepNulColumns") is True
     assert diff["after"] == diff["before"]
 
+    for check_mode in (True, False):
+        with pytest.raises(PartialFailure, match=r"spec\.ioConfig\.taskCuont\. Check its name\. Nothing is sent") as no:
+            direct.supervisor(spec=misspelt, unknown_fields="fail", check_mode=check_mode)
+        assert (no.value.result["changed"], direct.writes) == (False, [])
+
 
 def test_rejection_names_current_fields_that_were_sent_as_well(direct: Direct, spec: dict[str, Any]) -> None:
     """A user sees only what is specified: one field, which is valid without the others."""

@@ -83,6 +83,18 @@ def test_failed_task_is_submitted_again_only_on_request(direct: Direct, name: st
     assert direct.task(spec=spec)["id"] == f"{first}_2"
 
 
+def test_unknown_fields_of_a_submitted_task_fail(direct: Direct, name: str) -> None:
+    spec = inline(name, 1)
+    spec["spec"]["tuningConfig"] |= {"maxNumSegmentsToMerge": 5, "maxRowsInMemry": 1000, "type": "index_parallel"}
+
+    for is_new in (True, False):
+        with pytest.raises(PartialFailure, match=r"does not return spec\.tuningConfig\.maxRowsInMemry: it does") as no:
+            direct.task(spec=spec, unknown_fields="fail")
+        assert no.value.result["changed"] is is_new
+
+    assert not direct.task(spec=spec, check_mode=True, unknown_fields="fail")["changed"]
+
+
 def test_wait_timeout_reports_the_progress(direct: Direct, name: str) -> None:
     spec = {"type": "noop", "dataSource": name, "runTime": LONG}
 

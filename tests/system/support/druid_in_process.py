@@ -41,6 +41,7 @@ _SUPERVISOR: dict[str, Any] = {
     "wait_timeout": 120.0,
 }
 _TASK: dict[str, Any] = {
+    "unknown_fields": "warn",
     "tasks": None,
     "id": None,
     "spec": None,
@@ -50,7 +51,7 @@ _TASK: dict[str, Any] = {
     "wait_timeout": 120.0,
 }
 _QUERY: dict[str, Any] = {**_TASK, "queries": None, "query": None, "context": None, "parameters": None}
-_AUDIT: dict[str, Any] = {"author": None, "comment": None}
+_AUDIT: dict[str, Any] = {"author": None, "comment": None, "unknown_fields": "warn"}
 _COMPACTION: dict[str, Any] = {"datasource": None, "config": None, "state": "present", "compactions": None, **_AUDIT}
 _RULES: dict[str, Any] = {"datasource": None, "rules": None, "state": "present", "retention_rules": None, **_AUDIT}
 _CONFIGS = {

@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 import pytest
 import yaml
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import UNKNOWN_FIELDS
 from ansible_collections.druidops.druid.plugins.module_utils._operations.documents import DOCUMENTS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.info import CLUSTER_INFO
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
@@ -199,6 +200,20 @@ def names(module: Module) -> Problems:
         yield "id and datasource name the same thing"
 
 
+# Documents whose fields Druid has classes for; the others are free mappings.
+_WITH_FIELDS = frozenset({"spec", "config", "rules", "kubernetes_task_runner"})
+
+
+def unknown_fields(module: Module) -> Problems:
+    specified = module.arguments.get("unknown_fields")
+    if (
+        module.manages_druid
+        and _WITH_FIELDS & module.arguments.keys()
+        and specified != UNKNOWN_FIELDS["unknown_fields"]
+    ):
+        yield "there is no option unknown_fields (UNKNOWN_FIELDS), but a document"
+
+
 OTHER_NAMES = {
     **dict.fromkeys(("supervisor_id", "task_id", "query_id", "lookup_id", "config_id"), "id"),
     **dict.fromkeys(("data_source", "dataSource", "datasource_name"), "datasource"),
@@ -224,6 +239,7 @@ RULES: dict[str, Callable[[Module], Problems]] = {
     "common names": common_names,
     "names": names,
     "attributes": attributes,
+    "unknown fields": unknown_fields,
 }
 
 
@@ -328,6 +344,7 @@ def lookup() -> Module:
         "lookups": {"type": "list", "elements": "dict", "options": {**single, "state": STATE}},
         "wait": {"type": "bool", "default": False},
         "wait_timeout": {"type": "float"},
+        **UNKNOWN_FIELDS,
     }
     options = {name: {"description": "A JSON or YAML string, or seconds."} for name in arguments}
     entry = {name: {"type": "str"} for name in ("id", "changed", "failed", "msg")}
@@ -456,6 +473,10 @@ VIOLATIONS: list[tuple[Callable[[Module], Any], list[str]]] = [
     (
         lambda module: module.documentation["attributes"].pop("idempotent"),
         ["attributes: the support of idempotent is not documented"],
+    ),
+    (
+        lambda module: module.arguments.pop("unknown_fields"),
+        ["unknown fields: there is no option unknown_fields (UNKNOWN_FIELDS), but a document"],
     ),
 ]
 

@@ -9,6 +9,7 @@ YAML is read as kubectl reads it: the tables are the results of kubectl 1.32 (cr
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -137,12 +138,40 @@ def test_values_without_a_json_form(text: str, value: float) -> None:
     assert parse.load_yaml(text) == value
 
 
-def test_letters_are_names_in_the_document_of_a_module() -> None:
+def test_letters_are_names_for_ansible() -> None:
     text = "dims: [x, y, N]\ny: n\nrollup: yes\nsuspended: Off"
     read = {"dims": ["x", "y", "N"], "y": "n", "rollup": True, "suspended": False}
-    assert parse_mapping(text, "spec") == read == yaml.safe_load(text)
+    assert parse_mapping(text, "spec", "ansible") == read == yaml.safe_load(text)
     # as kubectl reads the file of a resource
     assert parse.load_yaml("[x, y, N]") == ["x", True, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    {
+        **{word: word for word in ("no", "on", "Off", "YES", "y", "N", "2026-01-01", "1:30", "1.2.3")},
+        "true": True,
+        "True": True,
+        "FALSE": False,
+        "~": None,
+        "1": 1,
+        "1.0": 1.0,
+        "1e3": 1000.0,
+        "0.1": 0.1,
+        "-0x1F": -31,
+        ".5": 0.5,
+        "18446744073709551617": 2**64 + 1,
+        "-" + "9" * 100: -(10**100 - 1),
+    }.items(),
+)
+def test_a_document_for_druid_has_what_is_written(text: str, value: Any) -> None:
+    found = parse_mapping(f"x: {text}\n", "spec")["x"]
+    assert (found, type(found)) == (value, type(value))
+    assert json.loads(json.dumps(found)) == value
+
+
+def test_keys_of_a_document_for_druid_are_as_written() -> None:
+    assert parse_mapping("no: a\n1.0: b\ntrue: c", "spec") == {"no": "a", "1.0": "b", "true": "c"}
 
 
 @pytest.mark.parametrize(
