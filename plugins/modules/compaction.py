@@ -145,7 +145,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._operations.one_or_
 COMPACTIONS = OneOrMany(
     "compactions",
     {"datasource": {"type": "str"}, "config": DOCUMENT},
-    required=("datasource", "config"),
 )
 
 

@@ -139,7 +139,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._operations.retenti
 RETENTION_RULES = OneOrMany(
     "retention_rules",
     {"datasource": {"type": "str"}, "rules": DOCUMENT},
-    required=("datasource",),
 )
 
 

@@ -155,7 +155,6 @@ QUERIES = OneOrMany(
         "context": DOCUMENT,
         "parameters": DOCUMENT,
     },
-    required=("id", "query"),
 )
 
 

@@ -249,7 +249,6 @@ SUPERVISORS = OneOrMany(
         "reset": {"type": "bool", "default": False},
         "reset_offsets": DOCUMENT,
     },
-    required=("id", "spec"),
     exclusive=(("reset", "reset_offsets"),),
 )
 ARGUMENTS = {

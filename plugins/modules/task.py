@@ -144,7 +144,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._operations.module 
 from ansible_collections.druidops.druid.plugins.module_utils._operations.one_or_many import OneOrMany
 from ansible_collections.druidops.druid.plugins.module_utils._operations.task import ensure_task
 
-TASKS = OneOrMany("tasks", {"id": {"type": "str"}, "spec": DOCUMENT}, required=("id", "spec"))
+TASKS = OneOrMany("tasks", {"id": {"type": "str"}, "spec": DOCUMENT})
 
 
 def main() -> None:

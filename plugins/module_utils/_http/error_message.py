@@ -146,10 +146,17 @@ class _Page(HTMLParser):
 _PACKAGE = re.compile(r"\b(?:[a-z][a-z0-9_]*\.)+(?=[A-Z]\w*(?:Exception|Error)\b)")
 
 
+# What Druid says about an unknown type, with all types that it knows: the hint names the nearest one, or a few.
+_UNKNOWN_TYPE = re.compile(
+    r"(?:Please make sure to load all the necessary extensions and jars with type '[^']*' on '[^']*' service\. )?"
+    r"(?P<problem>Could not resolve type id '[^']*') as a subtype of `[^`]*` known type ids = \[[^]]*\]"
+)
+
+
 def _short(text: str) -> str:
     """Return one line, without Java package names and stack traces."""
     line = " ".join(re.split(r"\n\s*at ", text, maxsplit=1)[0].split())
-    line = _PACKAGE.sub("", line)
+    line = _UNKNOWN_TYPE.sub(r"\g<problem>", _PACKAGE.sub("", line))
     return line if len(line) <= MAX_TEXT_LENGTH else f"{line[: MAX_TEXT_LENGTH - 1]}…"
 
 

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 from ansible_collections.druidops.druid.plugins.module_utils._values.text import nearest
 
 MAX_FIELDS = 3
+# in a hint: those of rules, and not the many of a filter or an input format
+MAX_TYPES = 12
 # The only document that is a list, by the name of its option.
 _RULES = "rules"
 # The fields of specifications that are lists or mappings; all others are taken for scalars.
@@ -47,6 +49,11 @@ class Field(NamedTuple):
     name: str
     value: Any
 
+    @property
+    def is_element(self) -> bool:
+        """Whether it is an element of a list, which has the name of the list."""
+        return self.path.endswith("]")
+
 
 def hint_of_rejected(document: Any, message: str) -> str:
     """Return the fields of the document that Druid's message is about, and a remedy; empty if they are not found."""
@@ -55,8 +62,9 @@ def hint_of_rejected(document: Any, message: str) -> str:
     if found := _TYPE_ID.search(message):
         return _hint_of_type(fields, found["id"], found["known"].split(", "))
     if found := _NO_TYPE.search(message):
-        without_type = [field for field in fields if field.name == (found["name"] or root) and not _has_type(field)]
-        return _listed("Set the field", [f"{field.path}.type" for field in without_type])
+        return _hint_of_missing_type(fields, found["name"] or root, found["kind"])
+    if found := _MISSING.search(message):
+        return _hint_of_missing(fields, found)
     found_fields = _candidates(fields, message, root)
     return _listed("Check the field", list(dict.fromkeys(field.path for field in found_fields)))
 
@@ -78,14 +86,44 @@ def _fields(value: Any, path: str, name: str) -> Iterator[Field]:
 
 
 _TYPE_ID = re.compile(r"Could not resolve type id '(?P<id>[^']*)'.* known type ids = \[(?P<known>[^]]*)\]", re.DOTALL)
-_NO_TYPE = re.compile(r"missing type id property 'type'(?: \(for POJO property '(?P<name>\w+)'\))?")
+_NO_TYPE = re.compile(
+    r"class [\w.$]*?(?P<kind>\w+)\]: missing type id property 'type'(?: \(for POJO property '(?P<name>\w+)'\))?"
+)
+# Abstract classes of which Druid itself has no type.
+_OF_EXTENSIONS = frozenset({"KafkaConfigOverrides"})
+_ONLY_OF_EXTENSIONS = "Druid itself has no type for it, only an extension can have one"
+# Without a value, Druid's class names the field (a precondition), or the entry of its mapping.
+_MISSING = re.compile(
+    r"`[\w.$]*?(?P<parent>\w+)`, problem: (?P<name>[a-z]\w*)(?: must contain entry for \[(?P<entry>[\w.]+)\])?(?: \(|$)"
+)
 
 
 def _hint_of_type(fields: list[Field], kind: str, known: list[str]) -> str:
     where = _listed("Check the field", [field.path for field in fields if field.name == "type" and field.value == kind])
-    guess = nearest(kind, known)
-    remedy = f"Did you mean {guess!r}?" if guess else "If it is a type of an extension, load the extension in Druid"
-    return f"{where}. {remedy}" if where else remedy
+    return ". ".join([*([where] if where else []), _remedy_of_type(kind, [name for name in known if name])])
+
+
+def _remedy_of_type(kind: str, known: list[str]) -> str:
+    if guess := nearest(kind, known):
+        return f"Did you mean {guess!r}?"
+    if not known:
+        return f"{_ONLY_OF_EXTENSIONS}. Load the extension in Druid, or remove the field"
+    extension = "If it is a type of an extension, load the extension in Druid"
+    return f"The types are {', '.join(known)}. {extension}" if len(known) <= MAX_TYPES else extension
+
+
+def _hint_of_missing_type(fields: list[Field], name: str, kind: str) -> str:
+    without_type = (each for each in fields if each.name == name and not _has_type(each))
+    paths = [each.path for each in without_type if not isinstance(each.value, list)]
+    if kind in _OF_EXTENSIONS:
+        return f"{_listed('Remove the field', paths)}. {_ONLY_OF_EXTENSIONS}" if paths else _ONLY_OF_EXTENSIONS
+    return _listed("Set the field", [f"{path}.type" for path in paths])
+
+
+def _hint_of_missing(fields: list[Field], found: re.Match[str]) -> str:
+    parents = [each.path for each in fields if found["parent"].lower().endswith(each.name.lower())]
+    names = ".".join(part for part in (found["name"], found["entry"]) if part)
+    return _listed("Set the field", [f"{path}.{names}" for path in parents if not path.endswith("]")])
 
 
 _CHAIN = re.compile(r"\(through reference chain: (?P<chain>.*)\)", re.DOTALL)
@@ -102,13 +140,25 @@ _QUOTED: tuple[tuple[re.Pattern[str], Callable[[Any, str], bool]], ...] = (
         lambda value, text: value == text,
     ),
     (
-        re.compile(r"from (?:Number|Floating-point|Integer) value \((?P<value>[^)]*)\)"),
+        re.compile(r"from (?:Number|Floating-point|Integer) value \((?!token)(?P<value>[^)]*)\)"),
         lambda value, text: str(value) == text,
+    ),
+    (
+        re.compile(r"from boolean value \((?P<value>true|false)\)"),
+        lambda value, text: isinstance(value, bool) and str(value).lower() == text,
     ),
     (re.compile(r"No enum constant [\w.$]+\.(?P<value>\w+)"), lambda value, text: str(value).upper() == text.upper()),
 )
-_TOKEN = re.compile(r"of type `(?P<type>[^`]*)` from (?P<kind>Array|Object|String) value \(token")
-_KINDS: Mapping[str, type] = {"Array": list, "Object": dict, "String": str}
+_TOKEN = re.compile(r"of type `(?P<type>[^`]*)` from (?P<kind>[\w-]+) value \(token")
+_KINDS: Mapping[str, type] = {
+    "Array": list,
+    "Object": dict,
+    "String": str,
+    "Integer": int,
+    "Floating-point": float,
+    "Boolean": bool,
+}
+_NULL_ELEMENT = re.compile(r"Cannot invoke \".*\" because \".*\" is null")
 _CLASS = re.compile(r"`(?:[\w.]+[.$])?(?P<name>\w+)`")
 
 
@@ -122,15 +172,19 @@ def _candidates(fields: list[Field], message: str, root: str) -> list[Field]:
     for pattern, is_quoted in _QUOTED:
         if found := pattern.search(message):
             return _of_class([field for field in fields if is_quoted(field.value, found["value"])], message)
+    if _NULL_ELEMENT.search(message):
+        return [field for field in fields if field.value is None and field.is_element]
     found = _TOKEN.search(message)
-    return _of_wrong_kind(fields, found["type"], _KINDS[found["kind"]]) if found else []
+    return _of_wrong_kind(fields, found["type"], _KINDS.get(found["kind"], type(None))) if found else []
 
 
 def _of_class(fields: list[Field], message: str) -> list[Field]:
     """Return the fields that are named after the Java class in the message, all fields if there are none."""
     found = _CLASS.search(message)
     name = found["name"].lower() if found else ""
-    return [field for field in fields if name and field.name.lower().endswith(name)] or fields
+    named = [field for field in fields if name and field.name.lower().endswith(name)]
+    # a class that has no creator for a boolean is not that of a flag
+    return named or [field for field in fields if not isinstance(field.value, bool) or _usual_kind(field) is not str]
 
 
 def _of_wrong_kind(fields: list[Field], java_type: str, kind: type) -> list[Field]:
@@ -138,16 +192,21 @@ def _of_wrong_kind(fields: list[Field], java_type: str, kind: type) -> list[Fiel
     expects_list = bool(re.match(r"(?:[\w.]+\.)?(?:\w*List|\w*Set|Collection)\b", java_type)) or java_type.endswith(
         "[]"
     )
-    found = [field for field in fields if isinstance(field.value, kind) and not field.path.endswith("]")]
+    found = [each for each in fields if type(each.value) is kind and (kind is list or not each.is_element)]
     if expects_list:
-        return [field for field in found if field.name in _LISTS]
-    return [field for field in found if not issubclass(kind, _usual_kind(field.name))]
+        return [field for field in found if field.name in _LISTS and not field.is_element]
+    if kind in (bool, int, float):
+        if re.match(r"[\w.]*Map\b", java_type):
+            return [field for field in found if _usual_kind(field) is dict]
+        # others are as they should be, unless there is only this one
+        return found if len(found) == 1 else []
+    return [field for field in found if not issubclass(kind, _usual_kind(field))]
 
 
-def _usual_kind(name: str) -> type:
-    if name in _LISTS:
-        return list
-    return dict if name in _MAPPINGS else str
+def _usual_kind(field: Field) -> type:
+    if field.name in _LISTS:
+        return dict if field.is_element else list
+    return dict if field.name in _MAPPINGS else str
 
 
 def _listed(verb: str, paths: list[str]) -> str:

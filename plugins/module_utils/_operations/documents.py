@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.module_utils._values.parse import parse_list, parse_mapping
 
 DOCUMENTS: Mapping[str, Callable[[Any, str], Any]] = {
@@ -25,4 +27,21 @@ DOCUMENTS: Mapping[str, Callable[[Any, str], Any]] = {
 def document_of(options: Mapping[str, Any], name: str) -> Any:
     """Return the document in an option as a structure, None if the option is not set. InvalidInput names the option."""
     value = options.get(name)
-    return None if value is None else DOCUMENTS[name](value, name)
+    if value is None:
+        return None
+    document = DOCUMENTS[name](value, name)
+    for place, number in _without_json_form(document, name):
+        raise InvalidInput(place, str(number), "JSON has no such number, and Druid accepts none. Set another value")
+    return document
+
+
+def _without_json_form(value: Any, place: str) -> Iterator[tuple[str, float]]:
+    """Yield the place of each number that is infinite or no number, as YAML and Python have them."""
+    if isinstance(value, float) and not math.isfinite(value):
+        yield place, value
+    elif isinstance(value, Mapping):
+        for name, each in value.items():
+            yield from _without_json_form(each, f"{place}.{name}")
+    elif isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from _without_json_form(each, f"{place}[{index}]")

@@ -24,12 +24,11 @@ class OneOrMany:
     """
     ``many``: the name of the list. ``one``: the options of one thing, without ``state``.
 
-    ``required``: one of these options is required. ``exclusive``: each a pair of options that exclude each other.
+    ``exclusive``: each a pair of options that exclude each other.
     """
 
     many: str
     one: Options
-    required: tuple[str, ...]
     exclusive: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -46,11 +45,12 @@ class OneOrMany:
 
     @property
     def constraints(self) -> dict[str, list[tuple[str, ...]]]:
-        """The arguments of AnsibleModule that say what is required, and what is mutually exclusive."""
-        return {
-            "required_one_of": [(*self.required, self.many)],
-            "mutually_exclusive": [*((self.many, name) for name in self.one), *self.exclusive],
-        }
+        """The arguments of AnsibleModule that say what is mutually exclusive.
+
+        What is required is checked when an item is read: Ansible would report it before an unsupported option, such as
+        a list with a typing error in its name.
+        """
+        return {"mutually_exclusive": [*((self.many, name) for name in self.one), *self.exclusive]}
 
 
 @dataclass

@@ -159,6 +159,8 @@ _NAMED = (
     (rf"(?<=')(?P<name>--?[A-Za-z][\w.-]{_N})(?:=|[ \t]+(?!--?[A-Za-z]))", r"[^'\r\n]+"),
     # jdbc:postgresql://db.example.com/druid?user=...&password=..., ;AccountKey=...
     (rf"(?<=[?&;])(?P<name>[\w.%-]{_N})=", r"[^\s&;\"'<>]+"),
+    # --conf spark.hadoop.fs.s3a.secret.key=..., -D fs.s3a.access.key=..., host=db password=...
+    (rf"(?<=[\s\"',(])(?P<name>[A-Za-z_][\w.-]{_N})=(?![=\s\"'])", r"[^\s\"',;)]+"),
     # password="...", in JAAS and in attributes of XML
     (rf"(?<![\w.-])(?P<name>[\w.-]{_N})\s*=\s*(?=[\"'])", _QUOTED),
     # "password": "..."
@@ -177,6 +179,8 @@ def _unnamed() -> tuple[re.Pattern[str], ...]:
     return (
         # https://user:...@example.com; the password may contain a slash
         re.compile(r"(?P<name>://[^\s/:@]{0,200}):(?P<value>[^\s\"'<>]{1,1000})(?=@)"),
+        # jdbc:oracle:thin:scott/...@//db.example.com:1521/druid
+        re.compile(r"(?P<name>\bjdbc:oracle:\w{1,20}:[^\s/@:\"']{1,200})/(?P<value>[^\s\"'<>]{1,1000})(?=@)"),
         # Authorization: Basic ..., anywhere
         re.compile(
             r"(?P<name>authorization)[\"'\\]{0,2}\s{0,9}[:=]\s{0,9}[\"'\\]{0,2}"

@@ -168,6 +168,16 @@ ADMIN = Connection(("http://druid",), username="admin", password="hunter2")
 BEARER = Connection(("http://druid",), token="hunter2")
 
 
+def test_known_types_are_left_to_the_hint() -> None:
+    text = (
+        "Please make sure to load all the necessary extensions and jars with type 'loadForver' on 'druid/coordinator' "
+        "service. Could not resolve type id 'loadForver' as a subtype of `org.apache.druid.server.coordinator.Rule` "
+        "known type ids = [broadcastByInterval, dropForever, loadForever] (for POJO property 'rule')"
+    )
+    found = error_message.parse_error_text(text.encode()).text
+    assert found == "Could not resolve type id 'loadForver' (for POJO property 'rule')"
+
+
 @pytest.mark.parametrize(
     ("connection", "hint"),
     [

@@ -48,6 +48,16 @@ TYPE_ID = (
     "Please make sure to load all the necessary extensions and jars with type '{0}' on 'druid/coordinator' service. "
     "Could not resolve type id '{0}' as a subtype of `org.apache.druid.X` known type ids = [{1}]{2}"
 )
+BOOLEAN = (
+    "Cannot construct instance of `{}` (although at least one Creator exists): no boolean/Boolean-argument "
+    "constructor/factory method to deserialize from boolean value (true)"
+)
+NO_TYPE = (
+    "Could not resolve subtype of [simple type, class org.apache.druid.{}]: missing type id property 'type' (for POJO "
+    "property '{}')"
+)
+DIMENSION = "org.apache.druid.data.input.impl.StringDimensionSchema"
+DIMENSIONS_1 = "Check the field spec.dataSchema.dimensionsSpec.dimensions[1]"
 LIST = "java.util.ArrayList<org.apache.druid.segment.transform.Transform>"
 IO, SCHEMA = ("spec", "ioConfig"), ("spec", "dataSchema")
 
@@ -111,7 +121,8 @@ CASES: list[tuple[tuple[str, ...], Any, str, str]] = [
         ("type",),
         "mine",
         TYPE_ID.format("mine", "autocompact, kafka", ""),
-        "Check the field type. If it is a type of an extension, load the extension in Druid",
+        "Check the field type. The types are autocompact, kafka. If it is a type of an extension, load the extension "
+        "in Druid",
     ),
     (
         (*SCHEMA, "granularitySpec", "segmentGranularity"),
@@ -144,6 +155,61 @@ CASES: list[tuple[tuple[str, ...], Any, str, str]] = [
         "perhaps",
         'Cannot deserialize value of type `java.lang.Boolean` from String "perhaps": only "true" or "false" recognized',
         "Check the field suspended",
+    ),
+    ((*SCHEMA, "dimensionsSpec", "dimensions"), ["a", True], BOOLEAN.format(DIMENSION), DIMENSIONS_1),
+    ((*SCHEMA, "dimensionsSpec", "dimensions"), ["a", ["b"]], TOKEN.format(DIMENSION, "Array"), DIMENSIONS_1),
+    (
+        (*SCHEMA, "dimensionsSpec", "dimensions"),
+        ["a", None],
+        'Cannot construct instance of `org.apache.druid.data.input.impl.DimensionsSpec`, problem: Cannot invoke "'
+        'org.apache.druid.data.input.impl.DimensionSchema.getName()" because "input" is null',
+        DIMENSIONS_1,
+    ),
+    (
+        (*SCHEMA, "transformSpec"),
+        True,
+        BOOLEAN.format("org.apache.druid.segment.transform.TransformSpec"),
+        "Check the field spec.dataSchema.transformSpec",
+    ),
+    (
+        (*SCHEMA, "metricsSpec"),
+        [{"type": "count"}, True],
+        NO_TYPE.format("query.aggregation.AggregatorFactory", "metricsSpec"),
+        "Set the field spec.dataSchema.metricsSpec[1].type",
+    ),
+    (
+        (*SCHEMA, "projections"),
+        [{"name": "p"}],
+        NO_TYPE.format("data.input.impl.AggregateProjectionSpec", "projections"),
+        "Set the field spec.dataSchema.projections[0].type",
+    ),
+    (
+        (*IO, "configOverrides"),
+        {"idleConfig": {}},
+        NO_TYPE.format("indexing.seekablestream.extension.KafkaConfigOverrides", "configOverrides"),
+        "Remove the field spec.ioConfig.configOverrides. Druid itself has no type for it, only an extension can have "
+        "one",
+    ),
+    (
+        (*IO, "configOverrides"),
+        {"type": "x"},
+        TYPE_ID.format("x", "", " (for POJO property 'configOverrides')"),
+        "Check the field spec.ioConfig.configOverrides.type. Druid itself has no type for it, only an extension can "
+        "have one. Load the extension in Druid, or remove the field",
+    ),
+    (
+        (*IO, "consumerProperties"),
+        {"x": "y"},
+        "Cannot construct instance of `org.apache.druid.indexing.kafka.supervisor.KafkaSupervisorIOConfig`, problem: "
+        "consumerProperties must contain entry for [bootstrap.servers]",
+        "Set the field spec.ioConfig.consumerProperties.bootstrap.servers",
+    ),
+    (
+        (*IO, "consumerProperties"),
+        None,
+        "Cannot construct instance of `org.apache.druid.indexing.kafka.supervisor.KafkaSupervisorIOConfig`, problem: "
+        "consumerProperties",
+        "Set the field spec.ioConfig.consumerProperties",
     ),
     # about no single field
     (
@@ -183,6 +249,19 @@ def test_rules_have_the_name_of_their_option_and_a_position() -> None:
     assert hint_of_rejected(rules, f'Invalid interval[x]: [Invalid format: "x"] {chain}') == (
         "Check the field rules[1].interval"
     )
+
+
+@pytest.mark.parametrize(("replicas", "kind"), [(2, "Integer"), (1.5, "Floating-point"), (True, "Boolean")])
+def test_replicas_without_tiers(replicas: Any, kind: str) -> None:
+    rules = [{"type": "loadForever", "useDefaultTierForNull": True, "tieredReplicants": replicas}]
+    message = TOKEN.format("java.util.LinkedHashMap<java.lang.String,java.lang.Integer>", kind)
+    assert hint_of_rejected(rules, message) == "Check the field rules[0].tieredReplicants"
+
+
+def test_a_scalar_of_another_kind() -> None:
+    message = TOKEN.format("java.lang.Integer", "Boolean")
+    assert hint_of_rejected({"maxSegmentsToMove": True}, message) == "Check the field maxSegmentsToMove"
+    assert hint_of_rejected({"maxSegmentsToMove": True, "pauseCoordination": True}, message) == ""
 
 
 @pytest.mark.parametrize("rule", [{"period": "P1M"}, "loadForever"])

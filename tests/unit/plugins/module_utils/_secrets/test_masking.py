@@ -54,6 +54,16 @@ TEXTS = [
     "druid.metadata.storage.connector.connectURI=jdbc:postgresql://db.example.com/druid?user=u&password=%%&ssl=true",
     "druid.metadata.storage.connector.connectURI=jdbc:sqlserver://db.example.com;password=%%;a=b",
     "druid.emitter.http.recipientBaseUrl=https://me:%%@example.com/x",
+    # databases without a URL of their own form
+    "jdbc:oracle:thin:scott/%%@//db.example.com:1521/druid",
+    "jdbc:oracle:thin:scott/%%@db.example.com:1521:druid",
+    "jdbc:oracle:oci:scott/%%@druid",
+    "druid.metadata.storage.connector.connectURI=host=db user=druid password=%% sslmode=require",
+    # command lines of Hadoop and Spark
+    "spark-submit --conf spark.hadoop.fs.s3a.secret.key=%% --master yarn",
+    'spark-submit --conf "spark.hadoop.fs.s3a.access.key=%%" --master yarn',
+    "hadoop distcp -D fs.s3a.secret.key=%% -D a=b",
+    "hadoop jar x.jar -Dfs.s3a.secret.key=%%",
     # names from Druid's configuration reference and from those of its extensions
     "druid.zk.service.pwd=%%",
     "druid.azure.key=%%",
