@@ -14,6 +14,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Change
 from ansible_collections.druidops.druid.plugins.module_utils._operations.one_or_many import Item
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import hidden, masked, masked_pair
+from ansible_collections.druidops.druid.plugins.module_utils._spec.diff import diff_of
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
     DruidError,
     InvalidInput,
@@ -62,8 +63,9 @@ class ModuleResult:
 
     def record(self, item: Item, change: Change, warnings: Iterable[str]) -> None:
         """Add the change of an item. DruidError if its outcome is uncertain."""
-        before, after = masked_pair(change.before, change.after)
         if change.changed:
+            # the name of the thing is its kind in the table
+            before, after = masked_pair(*diff_of(self.name.removesuffix(" of"), change.before, change.after))
             self.add_diff(item.result[self.id], before, after)
         self.warnings.extend(warnings)
         item.result.update({"changed": change.changed, self.state: masked(change.now)})

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import is_true
 from ansible_collections.druidops.druid.plugins.module_utils._serde.input_columns import input_columns
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path, changed_at, value_at
 
@@ -40,6 +41,23 @@ def with_exclusions(before: Mapping[str, Any], desired: Any, after: Any) -> Any:
         specified = [] if dimensions.get(_NAME) is None else _specified_earlier(current, before, after)
     exclusions = sorted([*kept, *(name for name in specified if name not in kept)], key=str)
     return changed_at(after, _DIMENSIONS, lambda each: {**each, _NAME: exclusions})
+
+
+def without_derived_exclusions(before: Any, after: Any) -> tuple[Any, Any]:
+    """Return two specs without the exclusions that Druid derives, if they have no effect: both list the dimensions."""
+    if not all(_lists_dimensions(value_at(each, _DIMENSIONS)) for each in (before, after)):
+        return before, after
+    return _without_derived(before), _without_derived(after)
+
+
+def _lists_dimensions(spec: Any) -> bool:
+    finds_others = any(is_true(value_at(spec, (name,))) for name in ("useSchemaDiscovery", "includeAllDimensions"))
+    return bool(value_at(spec, ("dimensions",))) and not finds_others
+
+
+def _without_derived(spec: Any) -> Any:
+    added = {*_added(value_at(spec, _SCHEMA))}
+    return changed_at(spec, (*_DIMENSIONS, _NAME), lambda names: [name for name in names if name not in added])
 
 
 def _specified_earlier(current: list[Any], before: Mapping[str, Any], after: Any) -> list[Any]:

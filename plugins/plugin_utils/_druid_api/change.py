@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import masked_pair
+from ansible_collections.druidops.druid.plugins.module_utils._spec.diff import diff_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
 
 # The kinds of objects.
@@ -47,5 +48,5 @@ class DruidChange:
 
     @property
     def masked(self) -> tuple[Any, Any]:
-        """Before and after with masked secrets; a changed secret is still visible as a change."""
-        return masked_pair(self.before, self.after)
+        """Before and after for a diff, with masked secrets; a changed secret is still visible as a change."""
+        return masked_pair(*diff_of(self.kind, self.before, self.after))
