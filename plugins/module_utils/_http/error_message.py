@@ -146,7 +146,7 @@ class _Page(HTMLParser):
 _PACKAGE = re.compile(r"\b(?:[a-z][a-z0-9_]*\.)+(?=[A-Z]\w*(?:Exception|Error)\b)")
 
 
-# What Druid says about an unknown type, with all types that it knows: the hint names the nearest one, or a few.
+# What Druid reports about an unknown type, with all types that it knows: the hint names the nearest one, or a few.
 _UNKNOWN_TYPE = re.compile(
     r"(?:Please make sure to load all the necessary extensions and jars with type '[^']*' on '[^']*' service\. )?"
     r"(?P<problem>Could not resolve type id '[^']*') as a subtype of `[^`]*` known type ids = \[[^]]*\]"
