@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import sentences
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import drift, names
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.account import connection_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import (
@@ -19,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide i
     has_attempted,
     has_deployed,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import HelmError
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import HelmError, shortened
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import observe_release
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import (
@@ -30,9 +32,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan imp
     Step,
     Uninstall,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.pod_events import latest_problem
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Revision
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.status import deploying
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.uninstall import delete_object, uninstall
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
@@ -48,6 +52,7 @@ _MAX_MESSAGE = 1024
 def act(api: KubernetesApi, planned: Reconciled, options: Options) -> Reconciled:
     """Carry out the steps in order; return the reconcile with the completed ones, and a finding about a failed one."""
     done = replace(planned, plan=replace(planned.plan, steps=()))
+    since = datetime.now(UTC)
     for step in planned.plan.steps:
         try:
             done = _recorded(api, done, step)
@@ -55,7 +60,8 @@ def act(api: KubernetesApi, planned: Reconciled, options: Options) -> Reconciled
         except KubernetesError as error:
             return done.with_findings(Finding(reasons.APPLY_FAILED, str(error)))
         except HelmError as error:
-            return _after_failure(api, done, str(error))
+            why = latest_problem(api, done.collector, since)
+            return _after_failure(api, done, sentences(str(error), why) if why else str(error))
         done = replace(done, plan=replace(done.plan, steps=(*done.plan.steps, step)))
     return done
 
@@ -66,7 +72,7 @@ def _after_failure(api: KubernetesApi, before: Reconciled, message: str) -> Reco
     failed: Mapping[str, Any] = before.failed_attempt
     if before.desired is not None and has_attempted(before.release, release, message):
         digest = attempt_digest(before.desired, before.collector.annotations)
-        failed = {"digest": digest, "message": message[:_MAX_MESSAGE]}
+        failed = {"digest": digest, "message": shortened(message, _MAX_MESSAGE)}
     is_installing = before.is_installing and release is not None
     done = replace(before, release=release, is_installing=is_installing, failed_attempt=failed)
     return done.with_findings(Finding(reasons.HELM_FAILED, message))
@@ -117,18 +123,22 @@ def _deploy(api: KubernetesApi, done: Reconciled, step: Deploy, options: Options
 
 
 def _recorded(api: KubernetesApi, done: Reconciled, step: Step) -> Reconciled:
-    """Record in the status that the installation of a release begins: until its mark, nothing else shows that.
+    """Record in the status that Helm is run, which may take minutes: until then, the former specification is deployed.
 
-    Helm copies the mark to later revisions, so that an upgrade needs no record.
+    Until the mark of a release, nothing else shows that its installation has begun. Helm copies it to later revisions.
     """
     collector = done.collector
-    if not isinstance(step, Deploy) or collector.uid is None or done.release is not None:
+    if not isinstance(step, Deploy) or collector.uid is None:
         return done
-    record = {"name": collector.release, "namespace": collector.tenant, "chart": step.target.chart.title}
-    recorded = {**collector.status, "release": {**record, "installing": True}}
+    recorded = {**collector.status, "conditions": deploying(collector, step, datetime.now(UTC))}
+    is_new = done.release is None
+    if is_new:
+        record = {"name": collector.release, "namespace": collector.tenant, "chart": step.target.chart.title}
+        recorded["release"] = {**record, "installing": True}
     write_status(api, done.resource, recorded)
     resource = {**done.resource, "status": recorded}
-    return replace(done, resource=resource, collector=Collector.from_resource(resource), is_installing=True)
+    known = replace(done, resource=resource, collector=Collector.from_resource(resource))
+    return replace(known, is_installing=True) if is_new else known
 
 
 def _mark(api: KubernetesApi, done: Reconciled, step: Mark, _options: Options) -> Reconciled:

@@ -37,7 +37,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 GRACE = timedelta(seconds=60)
 # Helm's message after a failed installation, whose revision it removes.
 _UNINSTALLED = "has been uninstalled"
-_HOOK = "helm.sh/hook"
+# The API server's message about a Secret above 1 MiB: that of the revision, which so does not exist.
+_TOO_LARGE = "Too long: may not be more than 1048576 bytes"
 _LABEL_DIGITS = 32
 
 
@@ -228,6 +229,8 @@ def has_attempted(before: Release | None, after: Release | None, message: str) -
     An outage, another run of Helm and a missing permission let it create no revision. A Helm that was killed leaves one
     that is pending.
     """
+    if _TOO_LARGE in message:
+        return True
     if after is None:
         return before is None and _UNINSTALLED in message
     if after.latest.state in PENDING:
@@ -245,6 +248,11 @@ def failed_before(collector: Collector, desired: Target) -> Finding | None:
         f"{failed.get('message')} It is not repeated until the resource or what it refers to changes; to repeat it, "
         f"set the annotation {names.RETRY_ANNOTATION} to a new value.",
     )
+
+
+def rejected(problem: str) -> Finding:
+    """Return the finding about an object that Helm could not write."""
+    return Finding(reasons.HELM_FAILED, f"{problem} Helm was not run. Change the resource.")
 
 
 def foreign_objects(collector: Collector, found: Sequence[str]) -> Finding:
@@ -312,9 +320,14 @@ def left_objects(stale: Revision, rendered: Sequence[Manifest], release: Release
 def object_changes(rendered: Sequence[Manifest], release: Release | None) -> tuple[ObjectChange, ...]:
     """Return how the objects of the deployed revision would change; hooks are not objects of the release."""
     before = {_key(each): each for each in (release.deployed.manifest if release and release.deployed else ())}
-    after = {_key(each): each for each in rendered if _HOOK not in (each["metadata"].get("annotations") or {})}
+    after = {_key(each): each for each in rendered if not is_hook(each)}
     changes = (ObjectChange(before.get(key), after.get(key)) for key in sorted({*before, *after}))
     return tuple(each for each in changes if each.before != each.after)
+
+
+def is_hook(manifest: Manifest) -> bool:
+    """Return whether Helm writes the object by itself, before or after the release."""
+    return names.HELM_HOOK_ANNOTATION in (manifest["metadata"].get("annotations") or {})
 
 
 def _key(manifest: Manifest) -> tuple[Any, ...]:

@@ -10,10 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import is_hook
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import kinds_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import ObjectChange, Objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import UNPROCESSABLE, ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
+    BAD_REQUEST,
+    UNPROCESSABLE,
+    ApiError,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import FIELD_MANAGER, Kind, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.custom_resource import mapping
@@ -67,6 +72,33 @@ def _compare(api: KubernetesApi, desired: Manifest) -> Objects:
     if _compared(live) != _compared(predicted):
         return Objects(changes=(ObjectChange(live, predicted),))
     return Objects(unavailable=tuple(_unavailable(live)))
+
+
+def rejected_object(api: KubernetesApi, rendered: Sequence[Manifest], release: str, namespace: str) -> str:
+    """Return why the API server rejects an object of a chart, by dry runs; empty if it accepts all of them.
+
+    Helm finds that out after it has written others, and has waited for them. What else can fail is left to Helm.
+    """
+    kinds = kinds_of(api, rendered)
+    for each in rendered:
+        kind = kinds.get((each["apiVersion"], each["kind"]))
+        if kind is None or is_hook(each):
+            continue
+        try:
+            _try_write(api.with_kinds({each["kind"]: kind}), with_helms_mark(each, kind, release, namespace))
+        except ApiError as error:
+            if error.status in (BAD_REQUEST, UNPROCESSABLE) and _NOT_TYPED not in error.message:
+                name = each["metadata"]["name"]
+                return f"The API server rejects {each['kind']} {name} of the chart: {error.message.rstrip('.')}."
+    return ""
+
+
+def _try_write(api: KubernetesApi, desired: Manifest) -> None:
+    live = api.get(desired["kind"], desired["metadata"].get("namespace"), desired["metadata"]["name"])
+    if live is None:
+        api.create(desired, dry_run=True)
+    else:
+        api.apply(without_scaled(desired, live), dry_run=True)
 
 
 def restore(

@@ -10,6 +10,7 @@ Values are handed over in a file of a directory that only this user can read, an
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -146,7 +147,17 @@ def _message(result: Mapping[str, Any]) -> str:
     lines = str(result.get("stderr") or "").splitlines()
     errors = dropwhile(lambda line: not line.startswith("Error:"), lines)
     text = " ".join(filter(None, map(str.strip, errors))) or str(result.get("msg") or "no message")
-    return f"Helm: {text.removeprefix('Error: ')[:_MAX_MESSAGE]}"
+    return f"Helm: {shortened(_OBJECT.sub('...', text.removeprefix('Error: ')), _MAX_MESSAGE)}"
+
+
+# The whole object, which the API server quotes before its reason.
+_OBJECT = re.compile(r'"\{.*\}"(?=: )', re.DOTALL)
+
+
+def shortened(text: str, length: int) -> str:
+    """Return the text without its middle if it is longer: the reason of an error is at the end of its message."""
+    begin = length // 3
+    return text if len(text) <= length else f"{text[:begin]} ... {text[len(text) - length + begin + 5 :]}"
 
 
 def _nothing(module: str, _arguments: Mapping[str, Any], _environment: Mapping[str, str]) -> Mapping[str, Any]:

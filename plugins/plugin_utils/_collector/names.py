@@ -20,6 +20,7 @@ RETRY_ANNOTATION = "druid.apache.org/retry"
 # What Helm itself sets: its Secrets, and its mark on the objects of a release.
 HELM_SECRET_TYPE = "helm.sh/release.v1"
 HELM_RELEASE_ANNOTATION = "meta.helm.sh/release-name"
+HELM_HOOK_ANNOTATION = "helm.sh/hook"
 HELM_NAMESPACE_ANNOTATION = "meta.helm.sh/release-namespace"
 MANAGED_BY_LABEL = "app.kubernetes.io/managed-by"
 

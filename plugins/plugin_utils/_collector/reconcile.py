@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.chart im
     UnreadableChart,
     chart_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.drift import compare_objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.drift import compare_objects, rejected_object
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.finalize import finalize
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import HelmError
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import (
@@ -174,9 +174,9 @@ def _to_deploy(
     failed = decide.failed_before(collector, desired)
     if failed is not None:
         return _to_keep_after_failure(api, planned, failed, options)
-    problem = decide.namespace_problem(collector, namespace_state(api, collector.tenant))
-    if problem is not None:
-        return planned.blocked(problem)
+    namespace_problem = decide.namespace_problem(collector, namespace_state(api, collector.tenant))
+    if namespace_problem is not None:
+        return planned.blocked(namespace_problem)
     try:
         rendered = options.helm.rendered(desired)
     except HelmError as error:
@@ -187,6 +187,13 @@ def _to_deploy(
     foreign = permitted.of_release(api, collector, planned.release, options)
     if foreign:
         return planned.blocked(decide.foreign_objects(collector, foreign))
+    connection = connection_of(api, options.user_of(collector.tenant))
+    problem = rejected_object(connection, rendered, collector.release, collector.tenant)
+    if problem:
+        found = decide.rejected(problem)
+        digest = decide.attempt_digest(desired, collector.annotations)
+        failed_attempt = {"digest": digest, "message": found.message}
+        return _to_keep_after_failure(api, replace(planned, failed_attempt=failed_attempt), found, options)
     stale = pending or decide.failed_alike(desired, planned.release)
     is_installed = planned.release is not None and planned.release.deployed is not None
     deploy = Deploy(

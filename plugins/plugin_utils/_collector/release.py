@@ -80,7 +80,7 @@ class Release:
     @property
     def created(self) -> str:
         """When the earliest revision that exists was created, by the clock of the API server; empty if unknown."""
-        return min(str(secret["metadata"].get("creationTimestamp") or "") for secret in self.secrets)
+        return min((str(secret["metadata"].get("creationTimestamp") or "") for secret in self.secrets), default="")
 
 
 def release_of(secrets: Iterable[Manifest]) -> Release | None:

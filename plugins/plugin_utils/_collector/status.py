@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import Deploy
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
     Condition,
@@ -72,6 +74,15 @@ def _conditions(done: Reconciled, findings: Sequence[Finding], check_mode: bool)
         message = _not_available(done.objects.unavailable)
         return [*_ready(False, reasons.PODS_NOT_READY, message, in_progress=True), degraded]
     return [*_ready(True, reasons.RELEASE_DEPLOYED, _deployed(done.release)), degraded]
+
+
+def deploying(collector: Collector, step: Deploy, now: datetime) -> list[Condition]:
+    """Return the conditions while Helm is run."""
+    before = collector.status.get("conditions") or ()
+    text = f"In progress: {step.title}."
+    current = [condition(kind, kind == "Progressing", reasons.DEPLOYING, text) for kind in ("Ready", "Progressing")]
+    others = [each for each in before if each["type"] not in ("Ready", "Progressing")]
+    return [*with_transition_times(current, before, collector.generation, now), *others]
 
 
 def _not_available(workloads: Sequence[str]) -> str:

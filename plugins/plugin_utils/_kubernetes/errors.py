@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+BAD_REQUEST = 400
 FORBIDDEN = 403
 NOT_FOUND = 404
 CONFLICT = 409

@@ -76,6 +76,7 @@ RECORD_LOST = "RecordLost"
 
 # Conditions of a Collector.
 RELEASE_DEPLOYED = "ReleaseDeployed"
+DEPLOYING = "Deploying"
 RELEASE_PENDING = "ReleasePending"
 RELEASE_NOT_OWNED = "ReleaseNotOwned"
 DUPLICATE_COLLECTOR = "DuplicateCollector"
@@ -168,6 +169,7 @@ OF_COLLECTOR = frozenset(
         APPLY_FAILED,
         OBSERVE_FAILED,
         RELEASE_DEPLOYED,
+        DEPLOYING,
         RELEASE_PENDING,
         RELEASE_NOT_OWNED,
         DUPLICATE_COLLECTOR,

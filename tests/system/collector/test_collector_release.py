@@ -17,6 +17,7 @@ from ansible_collections.druidops.druid.tests.system.support.namespace_client im
 
 # The API server rejects it, which no schema of the chart does.
 UNUSABLE = {"nodeSelector": {"not a label": "x"}}
+UNSCHEDULABLE = {"nodeSelector": {"not a label": None, "of": "none"}}
 
 
 def test_drift_is_reverted_and_a_failed_upgrade_is_rolled_back(collectors: Collectors, live: NamespaceClient) -> None:
@@ -35,8 +36,16 @@ def test_drift_is_reverted_and_a_failed_upgrade_is_rolled_back(collectors: Colle
     assert collectors.revision() == 1
 
     template = collectors.pod_template()
+    # a dry run shows it before Helm is run, and it is not repeated
     live.merge("Collector", "telemetry", {"spec": {"values": UNUSABLE}})
-    assert "rolled back" in collectors.run(status=2).output
+    for _each in range(2):
+        assert "The API server rejects Deployment telemetry of the chart" in collectors.run(status=2).output
+        assert (collectors.reason(), collectors.revision()) == ("HelmFailed", 1)
+
+    live.merge("Collector", "telemetry", {"spec": {"values": UNSCHEDULABLE}})
+    failure = collectors.run(status=2, helm_timeout=10).output
+    assert "rolled back" in failure
+    assert "FailedScheduling" in failure
     assert collectors.reason() == "HelmFailed"
     assert collectors.pod_template() == template
     failed = collectors.revision()

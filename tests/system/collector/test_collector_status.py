@@ -10,7 +10,7 @@ import subprocess
 
 import yaml
 from ansible_collections.druidops.druid.tests.system.collector.conftest import CHART, Collectors, resource
-from ansible_collections.druidops.druid.tests.system.collector.test_collector_release import UNUSABLE
+from ansible_collections.druidops.druid.tests.system.collector.test_collector_release import UNSCHEDULABLE
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from testbed.clients import kubectl
 
@@ -66,9 +66,9 @@ def test_status_columns_and_events(collectors: Collectors, live: NamespaceClient
     assert events(live)["Normal ReleaseUpgraded"] == f"Done: upgrade release telemetry of chart {chart}."
     assert collectors.status()["release"]["description"] == "Upgrade complete"
 
-    live.merge("Collector", "telemetry", {"spec": {"values": UNUSABLE}})
-    collectors.run(status=2)
-    assert "not a label" in events(live)["Warning HelmFailed"]
+    live.merge("Collector", "telemetry", {"spec": {"values": UNSCHEDULABLE}})
+    collectors.run(status=2, helm_timeout=10)
+    assert "FailedScheduling" in events(live)["Warning HelmFailed"]
     assert collectors.status()["release"]["description"] == "Rollback to 2"
     assert (columns(live)["READY"], columns(live)["REVISION"], columns(live)["REASON"]) == ("False", "4", "HelmFailed")
 

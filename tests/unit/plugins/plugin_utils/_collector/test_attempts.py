@@ -15,6 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target i
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 
+TOO_LARGE = 'Secret "sh.helm.release.v1.telemetry.v1" is invalid: data: Too long: may not be more than 1048576 bytes'
 UNINSTALLED = "release telemetry failed, and has been uninstalled due to atomic being set: timed out"
 
 
@@ -37,6 +38,9 @@ def release(number: int | None) -> Release | None:
         (None, None, UNINSTALLED, True),
         (None, 1, "an error", True),
         (1, None, UNINSTALLED, False),
+        # the Secret of the revision could not be created
+        (1, 1, TOO_LARGE, True),
+        (None, None, TOO_LARGE, True),
     ],
 )
 def test_attempt(before: int | None, after: int | None, message: str, expected: bool) -> None:
