@@ -16,6 +16,7 @@ from typing import Any
 
 import yaml
 from ansible_collections.druidops.druid.build.layout import write_programs
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
 from ansible_collections.druidops.druid.tests.system.support.operator_account import Account, account
@@ -61,8 +62,12 @@ class DruidOperator:
         return bool(resource.get("status", {}).get("conditions")) and condition(resource, kind)["status"] == "True"
 
     def wait_until_ready(self, name: str) -> None:
-        """Wait until the resource is ready."""
-        eventually(lambda: self.is_true(name, "Ready"), otherwise=lambda: self.diagnostics(name))
+        """Wait until the resource is ready, or has no pods, as specified."""
+        eventually(lambda: self._is_reached(name), otherwise=lambda: self.diagnostics(name))
+
+    def _is_reached(self, name: str) -> bool:
+        status = self.live.get(self.kind, name).get("status", {})
+        return self.is_true(name, "Ready") or status.get("reason") == reasons.NO_PODS
 
     def diagnostics(self, name: str) -> str:
         """What is to be seen of a resource that does not become ready: the causes are in one of these places."""
