@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
     unplaced_since,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import GroupState
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.unrecoverable import current_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -45,12 +46,14 @@ def causes(
     findings: Iterable[Finding],
     refused_evictions: Sequence[str],
     stall: str | None,
+    restarting: Collection[str],
     now: datetime,
 ) -> list[Cause]:
     """Return everything that keeps the cluster from its desired state, the worst first.
 
     That is what blocks the whole cluster, then pods that fail or are missing, then what blocks a part of it. `states`
-    are the groups as they are.
+    are the groups as they are. A change that is under way may solve what is wrong with pods of an earlier revision, and
+    with those of the `restarting` groups.
     """
     problems = [each for each in findings if each.is_problem]
     whole, part = (
@@ -61,12 +64,26 @@ def causes(
         for group, state in zip(cluster.groups, states, strict=True)
     ]
     pods = [pod for _group, _state, own in groups for pod in own]
+    settled = (group for group in cluster.groups if group.key not in restarting)
+    current = {_name(pod) for group in settled for pod in current_pods(group, observed)}
     are_ready = all(state.ready >= state.desired for state in states)
     return [
         *whole,
-        *(Cause(reasons.PODS_FAILING, text, cannot_recover(pod, now)) for pod in pods for text in failure(pod)),
-        *(each for group, _state, own in groups for each in _not_created(group, own, observed, now)),
-        *(each for pod in pods for each in _not_placed(pod, observed, now)),
+        *(
+            Cause(reasons.PODS_FAILING, text, _name(pod) in current and cannot_recover(pod, now))
+            for pod in pods
+            for text in failure(pod)
+        ),
+        *(
+            each._replace(lasts=each.lasts and group.key not in restarting)
+            for group, _state, own in groups
+            for each in _not_created(group, own, observed, now)
+        ),
+        *(
+            each._replace(lasts=each.lasts and _name(pod) in current)
+            for pod in pods
+            for each in _not_placed(pod, observed, now)
+        ),
         *part,
         *(each for group, state, _own in groups for each in _paused(group, state, observed)),
         # Otherwise, a PodDisruptionBudget rightly waits for the pods.

@@ -99,7 +99,8 @@ def status(
     rollout = current_rollout(cluster, observed, as_they_are, pending, previous, now)
     drained = (drain or {}).get("statefulSet")
     stall = stalled(cluster, observed, rollout, as_they_are, now, drained, refused_evictions)
-    found = causes(cluster, observed, as_they_are, findings, refused_evictions, stall, now)
+    restarting = {*pending.started, *pending.restarts}
+    found = causes(cluster, observed, as_they_are, findings, refused_evictions, stall, restarting, now)
     ready = _ready(cluster, states, findings, pending, found, rollout)
     conditions = with_transition_times(
         [

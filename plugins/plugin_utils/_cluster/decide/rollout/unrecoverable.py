@@ -27,11 +27,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 def unrecoverable(cluster: Cluster, observed: Observed, changing: Collection[str], now: datetime) -> str:
     """Return why the first such pod does not start; empty if there is none. `changing`: groups that restart anyway."""
     groups = (group for group in cluster.groups if group.key not in changing)
-    failing = (pod for group in groups for pod in _current_pods(group, observed) if cannot_recover(pod, now))
+    failing = (pod for group in groups for pod in current_pods(group, observed) if cannot_recover(pod, now))
     return next((text for pod in failing for text in failure(pod)), "")
 
 
-def _current_pods(group: Group, observed: Observed) -> Iterator[Manifest]:
+def current_pods(group: Group, observed: Observed) -> Iterator[Manifest]:
     """Yield the pods of the revision that the workload specifies; none until its controller has observed it."""
     workload = observed.workload(group)
     if workload is None:

@@ -45,12 +45,13 @@ def running(cluster: Cluster, **status: Any) -> Observed:
     observed = converged(render(cluster))
     [live] = observed.of_kind("StatefulSet")
     pods = live["spec"]["replicas"]
-    live["status"] = {"observedGeneration": 1, "replicas": pods, "readyReplicas": pods} | status
+    revisions = {"currentRevision": "a", "updateRevision": "a"}
+    live["status"] = {"observedGeneration": 1, "replicas": pods, "readyReplicas": pods, **revisions} | status
     return observed.with_objects([live, *rolling.ready_pods(live)])
 
 
-def pod(reason: str = "CrashLoopBackOff", created: str = "") -> Manifest:
-    labels = {"nodeSpecUniqueStr": "druid-c-brokers"}
+def pod(reason: str = "CrashLoopBackOff", created: str = "", revision: str = "a") -> Manifest:
+    labels = {"nodeSpecUniqueStr": "druid-c-brokers", "controller-revision-hash": revision}
     container = {"name": "m", "state": {"waiting": {"reason": reason}}}
     metadata = {"name": "druid-c-brokers-0", "labels": labels, "creationTimestamp": created}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "status": {"containerStatuses": [container]}}
@@ -171,6 +172,8 @@ TABLE: list[tuple[str, Manifest, Condition, Condition, Condition, Condition, str
      ("True", reasons.PODS_FAILING), ACTIVE, "DruidNodeRollingUpdate", "druid-c-brokers-0"),
     ("pods that cannot start", of(unready(pod("ErrImagePull", EARLIER))),
      FAILING, IDLE, ("True", reasons.PODS_FAILING), ACTIVE, "DruidNodeErrorState", "druid-c-brokers-0"),
+    ("pods of an earlier revision that cannot start", of(unready(pod("ErrImagePull", EARLIER, "former"))), FAILING,
+     ROLLING, ("True", reasons.PODS_FAILING), ACTIVE, "DruidNodeRollingUpdate", "druid-c-brokers-0"),
     ("pods that fit on no node", of(unready(unschedulable(0, EARLIER))),
      ("False", reasons.PODS_NOT_SCHEDULED), IDLE, ("True", reasons.PODS_NOT_SCHEDULED), ACTIVE, "DruidNodeErrorState",
      "druid-c-brokers-0"),
