@@ -85,6 +85,16 @@ class Restart(NamedTuple):
     is_ready: bool | None = None
 
 
+class Adoption(NamedTuple):
+    """The pods of a deleted workload that the created one adopts and replaces.
+
+    `former` is the deleted workload, as far as they show it.
+    """
+
+    pods: int
+    former: Manifest
+
+
 class DruidRequest(NamedTuple):
     """A write in Druid: a POST. `title` is what it does, such as "disable worker 10.0.0.1:8091".
 
@@ -111,7 +121,8 @@ class Step:
     are retained when one of the owners is deleted. `effects` is what controllers do because of it; a decision has them
     only in its result. `notice`: what it means for a PVC. `orphan`: the step marks, unmarks or deletes an orphaned PVC.
     `restart`: the deletion is the eviction of a pod. `request`: it is a write in Druid, see `druid_step`. `kept_pods`:
-    the pods that a rollout does not replace, if the partition of the StatefulSet is a temporary one.
+    the pods that a rollout does not replace, if the partition of the StatefulSet is a temporary one. `adoption`: the
+    pods that a creation replaces; like the effects, only in the result of a decision.
     """
 
     operation: Operation
@@ -130,6 +141,7 @@ class Step:
     restart: Restart | None = None
     request: DruidRequest | None = None
     kept_pods: int | None = None
+    adoption: Adoption | None = None
 
     @property
     def key(self) -> ObjectKey:
@@ -231,6 +243,8 @@ class Step:
         """The number of running pods that are replaced because of the step, without those of a partition."""
         if self.restart is not None:
             return self.restart.pods
+        if self.adoption is not None:
+            return self.adoption.pods
         if not self.changes_pods or self.waits_for_deletion:
             return self.released_pods
         before, after = ((live or {})["spec"].get("replicas", 1) for live in (self.live, self.after))

@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.events imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import configuration_hash_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import template_names
 
 _HASH = f"[{names.CONFIGURATION_HASH_VARIABLE}].value"
 _TEMPLATE = "spec.template."
@@ -28,18 +29,25 @@ def restart_causes(steps: Iterable[Step]) -> Mapping[ObjectKey, tuple[str, ...]]
     """Return the causes for each workload whose pods restart."""
     written = tuple(steps)
     evicted = {step.key: (step.restart.cause,) for step in written if step.restart is not None}
-    return evicted | {step.key: tuple(_causes(step, written)) for step in written if step.restarts_pods}
+    return evicted | {step.key: tuple(_causes(step, written)) for step in written if _replaces(step)}
+
+
+def _replaces(step: Step) -> bool:
+    return step.restarts_pods or step.adoption is not None
 
 
 def _causes(step: Step, written: Sequence[Step]) -> Iterator[str]:
-    live, after = step.live or {}, step.after or {}
+    former = step.adoption.former if step.adoption else None
+    live, after = step.live or former or {}, step.after or step.manifest
     yield from _changed_files(step, [configuration_hash_of(each) or "" for each in (live, after)], written)
     for path, old, new in changed_fields(live, after):
         is_cause = path == _SUBDOMAIN or (path.startswith(_TEMPLATE) and not path.endswith(_HASH))
         if is_cause or (step.released_pods and path.startswith(_STRATEGY)):
             yield f"{_short(path, step.key.name)}: {old} -> {new}"
-    if step.added_claims:
-        yield f"volumeClaimTemplates: {', '.join(step.added_claims)}"
+    before = template_names(former) if former else []
+    added = [name for name in template_names(after) if name not in before] if former else step.added_claims
+    if added:
+        yield f"volumeClaimTemplates: {', '.join(added)}"
 
 
 def _short(path: str, main_container: str) -> str:

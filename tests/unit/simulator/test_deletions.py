@@ -13,6 +13,7 @@ from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
     Create,
     Delete,
     Event,
+    Meanwhile,
     Prune,
     Remove,
     Run,
@@ -68,6 +69,15 @@ def test_an_interrupted_deletion_in_the_foreground_deletes_all_pvcs_or_none(faul
         is_recorded = live is None or "druid.apache.org/deletes-pvcs" in (live["metadata"].get("annotations") or ())
         assert is_recorded or remaining == claims
         assert end(observer) == (set() if is_recorded else claims)
+
+
+def test_a_deletion_in_the_foreground_that_ends_during_a_reconcile_deletes_all_pvcs() -> None:
+    """Kubernetes removes its finalizer at any time, also before the deletion is recorded."""
+    for number in _REQUESTS:
+        observer = converged("operator")
+        for action in (Delete("Foreground"), Meanwhile(number, Controllers(30))):
+            observer.act(action)
+        assert end(observer) == set(), number
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -74,7 +74,7 @@ def test_plan_names_the_pvcs_that_go_with_pods(cluster: Cluster, action: Action,
         (SCALED, Edit("replicas", 1, "brokers"), 2),
         (AUTOSCALED, Edit("autoscaler", (1, 2), "brokers"), 1),
         (DELETES, Rename("brokers"), 2),
-        (RETAINED, Rename("brokers"), 0),
+        (RETAINED, Rename("brokers", "brokers-hot"), 0),
     ],
     ids=str,
 )

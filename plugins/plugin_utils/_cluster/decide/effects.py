@@ -6,19 +6,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.removed_roles import lost_roles
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.adoption import (
+    adoption,
+    volumes_of_templates,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import pods_above, pvcs_above
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.future_orphans import orphaned_by
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Effect, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import deletes_scaled_pvcs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import replicas, template_names
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
+    ordinals,
+    replicas,
+    template_names,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
+    WORKLOADS,
+    Manifest,
+    is_terminating,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 CLAIM = "PersistentVolumeClaim"
@@ -32,7 +45,9 @@ def with_effects(
     The cluster, and since when it exists, decide what becomes of PVCs that are not used any more.
     """
     state = _State(observed, {step.key: step for step in steps}, cluster, since)
-    return tuple(replace(step, effects=tuple(_effects(step, state))) for step in steps)
+    return tuple(
+        replace(step, effects=tuple(_effects(step, state)), adoption=adoption(step, observed)) for step in steps
+    )
 
 
 def may_delete_claims(steps: Sequence[Step], observed: Observed) -> bool:
@@ -74,6 +89,7 @@ def _effects(step: Step, state: _State) -> Iterator[Effect]:
     scaling = _scaling(step, state)
     if scaling is not None:
         yield from _scaled(scaling, state)
+        yield from _other_volumes(step, scaling.workload, state)
     elif step.operation == "delete" and step.key.kind in WORKLOADS:
         yield from _stopped(step.key, replicas(step.manifest))
         yield from _retained(step.manifest, 0, state)
@@ -81,6 +97,8 @@ def _effects(step: Step, state: _State) -> Iterator[Effect]:
         yield from (Effect(text, is_destructive=True) for text in lost)
     elif step.operation == "delete" and step.key.kind == "Service":
         yield Effect(f"the name {step.key.name} no longer resolves (Service deleted)")
+    elif step.operation == "delete" and step.key.kind == "Pod" and step.group is None:
+        yield from _retained_of(step.manifest, state)
 
 
 def _scaling(step: Step, state: _State) -> _Scaling | None:
@@ -134,17 +152,60 @@ def _stopped(key: ObjectKey, number: int) -> Iterator[Effect]:
         yield Effect(f"stop {number} pod{'' if number == 1 else 's'} of {key}")
 
 
-def _retained(workload: Manifest, ordinal: int, state: _State) -> Iterator[Effect]:
-    if workload["kind"] != "StatefulSet":
+def _other_volumes(step: Step, workload: Manifest, state: _State) -> Iterator[Effect]:
+    """Yield what becomes of the volumes of running pods if claim templates are added, removed or renamed."""
+    if workload["kind"] != "StatefulSet" or step.key.kind != "StatefulSet":
         return
-    found = pvcs_above(workload["metadata"]["name"], template_names(workload), ordinal, state.observed)
+    (name, after), before = (step.key.name, template_names(workload)), _former_templates(step, state)
+    left = pvcs_above(name, [each for each in before if each not in after], 0, state.observed)
+    if left:
+        number, claims = _number(len(left), "PVC"), join_limited(left)
+        yield Effect(f"abandon {number} of {step.key}, whose claim template is removed; the data stays: {claims}")
+    for template in after if before else ():
+        needed = (f"{template}-{name}-{ordinal}" for ordinal in ordinals(workload))
+        new = [each for each in needed if ObjectKey(CLAIM, each) not in state.observed.objects]
+        if template not in before and new:
+            yield Effect(f"start with empty volumes {template}: {_number(len(new), 'pod')} of {step.key}")
+
+
+def _former_templates(step: Step, state: _State) -> list[str]:
+    """Return the claim templates of the live StatefulSet, or of the deleted one whose pods it adopts."""
+    if step.live is not None:
+        return template_names(step.live) if replicas(step.live) else []
+    pods = state.observed.orphans_of(step.key.name)
+    return [*dict.fromkeys(volume for pod in pods for volume in volumes_of_templates(pod))]
+
+
+def _retained_of(pod: Manifest, state: _State) -> Iterator[Effect]:
+    """Yield what becomes of the PVCs of a pod whose workload is deleted, and whose group is removed."""
+    found = [f"{template}-{pod['metadata']['name']}" for template in volumes_of_templates(pod)]
+    labels = pod["metadata"].get("labels") or {}
+    workload = {"kind": "StatefulSet", "metadata": {"name": labels.get(names.GROUP_LABEL, "")}, "spec": {}}
+    yield from _kept(workload, 0, key_of(pod), [each for each in found if _is_present(each, state)], state)
+
+
+def _is_present(name: str, state: _State) -> bool:
+    live = state.observed.objects.get(ObjectKey(CLAIM, name))
+    return live is not None and not is_terminating(live)
+
+
+def _retained(workload: Manifest, ordinal: int, state: _State) -> Iterator[Effect]:
+    if workload["kind"] == "StatefulSet":
+        found = pvcs_above(workload["metadata"]["name"], template_names(workload), ordinal, state.observed)
+        yield from _kept(workload, ordinal, key_of(workload), found, state)
+
+
+def _kept(workload: Manifest, ordinal: int, owner: ObjectKey, found: Iterable[str], state: _State) -> Iterator[Effect]:
     kept = [name for name in found if not state.is_deleted(ObjectKey(CLAIM, name))]
     orphaned = _orphaned(workload, ordinal, kept, state)
-    for names, verb, remark in ((orphaned, "orphan", _remark(state)), (sorted({*kept} - {*orphaned}), "retain", "")):
-        if names:
-            number = f"{len(names)} PVC{'' if len(names) == 1 else 's'}"
-            text = f"{verb} {number} of {key_of(workload)}{remark}: {join_limited(names)}"
+    for claims, verb, remark in ((orphaned, "orphan", _remark(state)), (sorted({*kept} - {*orphaned}), "retain", "")):
+        if claims:
+            text = f"{verb} {_number(len(claims), 'PVC')} of {owner}{remark}: {join_limited(claims)}"
             yield Effect(text, is_destructive=verb == "orphan")
+
+
+def _number(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _orphaned(workload: Manifest, ordinal: int, names: list[str], state: _State) -> list[str]:

@@ -26,6 +26,7 @@ ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"
 # The limit of Kubernetes for all annotations of an object, in bytes (TotalAnnotationSizeLimitB).
 _ANNOTATIONS_LIMIT = 256 * 1024
+_POINTER = names.DELETES_PVCS_ANNOTATION.replace("/", "~1")
 # The resource owns each object of these kinds.
 OWNED = (*WORKLOADS, "ConfigMap", "Service")
 
@@ -94,16 +95,23 @@ def record_deletion(resource: Manifest) -> tuple[Step, ...]:
     """Return the step that records that the PVCs are deleted, since a retry might find no object of the resource.
 
     With --cascade=foreground, Kubernetes deletes them at the same time, also after it has removed its finalizer.
-    Annotations at their limit leave no space for the record: then a retry may retain PVCs, but the deletion ends.
+    It removes its finalizer at any time, so the record must not depend on the version of the resource. Annotations at
+    their limit leave no space for the record: then a retry may retain PVCs, but the deletion ends.
     """
     metadata = resource["metadata"]
     recorded = {**(metadata.get("annotations") or {}), names.DELETES_PVCS_ANNOTATION: metadata["uid"]}
     if _is_recorded(resource) or _size(recorded) > _ANNOTATIONS_LIMIT:
         return ()
     after = {**resource, "metadata": {**metadata, "annotations": recorded}}
+    # Another client may have added the mapping: then the test fails.
+    mapping = [
+        {"op": "test", "path": "/metadata/annotations", "value": None},
+        {"op": "add", "path": "/metadata/annotations", "value": {}},
+    ]
     patch = [
-        {"op": "test", "path": "/metadata/resourceVersion", "value": metadata.get("resourceVersion")},
-        {"op": "add", "path": "/metadata/annotations", "value": recorded},
+        {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
+        *(mapping if metadata.get("annotations") is None else ()),
+        {"op": "add", "path": f"/metadata/annotations/{_POINTER}", "value": metadata["uid"]},
     ]
     return (Step("update", resource, live=resource, after=after, patch=patch),)
 

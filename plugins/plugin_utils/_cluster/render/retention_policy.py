@@ -48,6 +48,8 @@ def retains_scaled(group: Group) -> bool:
 def retains_explicitly(stateful_set: Manifest) -> bool:
     """True if we have set Retain: it was specified, or the group was stopped. Kubernetes defaults to it, too."""
     policy = stateful_set["spec"].get("persistentVolumeClaimRetentionPolicy") or {}
+    if not policy:
+        return False
     set_by_us = below(owned_fields(stateful_set), *_POLICY)
     names = (name for step in set_by_us.values() for fields in step.values() for name in fields)
     return any(policy.get(name.removeprefix("f:")) == RETAIN for name in names)

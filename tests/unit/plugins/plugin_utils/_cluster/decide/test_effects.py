@@ -15,6 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 
 Manifest = dict[str, Any]
+CLAIM = "PersistentVolumeClaim"
 
 
 def named(kind: str, name: str, **more: Any) -> Manifest:
@@ -59,8 +60,20 @@ def claims(*ordinals: int, of: str = "s") -> list[Manifest]:
 
 def orphans(*ordinals: int) -> list[Manifest]:
     """Return pods whose StatefulSet was deleted to be recreated."""
-    pods = [named("Pod", f"s-{ordinal}") for ordinal in ordinals]
+    pods = [named("Pod", f"s-{ordinal}", spec={}) for ordinal in ordinals]
     return [{**pod, "metadata": {**pod["metadata"], "labels": {names.GROUP_LABEL: "s"}}} for pod in pods]
+
+
+def with_volumes(pods: list[Manifest]) -> list[Manifest]:
+    """Return the pods with the volumes that the StatefulSet controller has given them."""
+    names_of_claims = (f"d-{pod['metadata']['name']}" for pod in pods)
+    volumes = ([{"name": "d", "persistentVolumeClaim": {"claimName": name}}] for name in names_of_claims)
+    return [{**pod, "spec": {"volumes": each}} for pod, each in zip(pods, volumes, strict=True)]
+
+
+def of_template(name: str) -> Manifest:
+    live = stateful_set(2)
+    return {**live, "spec": {**live["spec"], "volumeClaimTemplates": [{"metadata": {"name": name}}]}}
 
 
 DELETING_SET = stateful_set(3, "Delete")
@@ -103,6 +116,20 @@ TABLE: list[tuple[str, list[Manifest], list[Step], list[str]]] = [
     ("an autoscaler above the replicas", THREE, [update(autoscaler(5), autoscaler(3))], []),
     ("an autoscaler of a stopped group", [stateful_set(0, "Delete")], [update(autoscaler(5), autoscaler(2))], []),
     ("a removed autoscaler", THREE, [delete(autoscaler(5))], []),
+    ("a renamed claim template", [stateful_set(2), *claims(0, 1)], [update(stateful_set(2), of_template("e"))],
+     ["abandon 2 PVCs of StatefulSet s, whose claim template is removed; the data stays: d-s-0, d-s-1",
+      "start with empty volumes e: 2 pods of StatefulSet s"]),
+    ("a renamed claim template with a PVC", [stateful_set(2), *claims(0, 1), named(CLAIM, "e-s-1")],
+     [update(stateful_set(2), of_template("e"))],
+     ["abandon 2 PVCs of StatefulSet s, whose claim template is removed; the data stays: d-s-0, d-s-1",
+      "start with empty volumes e: 1 pod of StatefulSet s"]),
+    ("renamed in an interrupted recreation", [*with_volumes(orphans(0, 1)), *claims(0, 1)],
+     [Step("create", of_template("e"), "g", after=of_template("e"))],
+     ["abandon 2 PVCs of StatefulSet s, whose claim template is removed; the data stays: d-s-0, d-s-1",
+      "start with empty volumes e: 2 pods of StatefulSet s"]),
+    ("a group removed in an interrupted recreation", [*with_volumes(orphans(0, 1)), *claims(0, 1)],
+     [delete(pod) for pod in with_volumes(orphans(0, 1))],
+     ["retain 1 PVC of Pod s-0: d-s-0", "retain 1 PVC of Pod s-1: d-s-1"]),
     ("a Service", [], [delete(named("Service", "b"))], ["the name b no longer resolves (Service deleted)"]),
 ]  # fmt: skip
 

@@ -1,0 +1,100 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a created workload does with the pods of a deleted one, after an interrupted recreation.
+
+It adopts them, and replaces those whose template differs. Only a controller knows that for sure, so the pods are
+compared with the template: with the fields that it has, and with those of the main containers that it has no longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import (
+    missing_volumes,
+    subdomain,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Adoption, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import without_duplicates
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import ordinal_of, updated_ordinals
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import difference, field_set
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import merge, remove
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
+
+# Fields of a container that neither the API server nor a controller sets in a pod.
+_OURS = ("command", "args", "env", "envFrom", "lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
+# The API server adds these tolerations to each pod.
+_ADDED_TOLERATIONS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+
+
+def adoption(step: Step, observed: Observed) -> Adoption | None:
+    """Return which pods without a workload the step replaces; None if there are none."""
+    workload = step.after or step.initial or step.manifest
+    if step.operation != "create" or step.key.kind not in WORKLOADS or "template" not in workload["spec"]:
+        return None
+    pods = [pod for pod in observed.orphans_of(step.key.name) if _is_replaced(pod, workload)]
+    return Adoption(len(pods), _former(pods[0], workload)) if pods else None
+
+
+def _is_replaced(pod: Manifest, workload: Manifest) -> bool:
+    if workload["kind"] == "StatefulSet":
+        strategy = (workload["spec"].get("updateStrategy") or {}).get("type")
+        if strategy == "OnDelete" or ordinal_of(pod, workload["metadata"]["name"]) not in updated_ordinals(workload):
+            return False
+        if missing_volumes(pod, workload) or subdomain(pod) != (workload["spec"].get("serviceName") or ""):
+            return True
+    return _differs(_as_template(pod, workload), _template(workload))
+
+
+def _differs(pod: Manifest, template: Manifest) -> bool:
+    """True if the template changes or adds a field of the pod, or lacks one of a container."""
+    before, after = (_workload(each) for each in (pod, template))
+    return merge(before, after) != before or any(_removed(pod, template))
+
+
+def _removed(pod: Manifest, template: Manifest) -> Iterator[str]:
+    containers = {each["name"]: each for each in pod["spec"].get("containers") or ()}
+    for desired in template["spec"].get("containers") or ():
+        found = containers.get(desired["name"], {})
+        yield from (name for name in _OURS if found.get(name) and not desired.get(name))
+        names = {each["name"] for each in desired.get("env") or ()}
+        yield from (each["name"] for each in found.get("env") or () if each["name"] not in names)
+
+
+def volumes_of_templates(pod: Manifest) -> list[str]:
+    """Return the names of the volumes of a pod that the StatefulSet controller has given it."""
+    volumes = ((each["name"], each.get("persistentVolumeClaim") or {}) for each in pod["spec"].get("volumes") or ())
+    return [name for name, claim in volumes if claim.get("claimName") == f"{name}-{pod['metadata']['name']}"]
+
+
+def _former(pod: Manifest, workload: Manifest) -> Manifest:
+    """Return the deleted workload of the pod, with a template that has the fields of the new one."""
+    found = _workload(_as_template(pod, workload))
+    former: Manifest = remove(found, difference(field_set(found), field_set(_workload(_template(workload)))))
+    template = {"spec": {}, **(former.get("spec", {}).get("template") or {})}
+    claims = [{"metadata": {"name": name}} for name in volumes_of_templates(pod)]
+    spec = {"template": template, "volumeClaimTemplates": claims, "serviceName": subdomain(pod) or None}
+    return {"metadata": {"name": workload["metadata"]["name"]}, "spec": spec}
+
+
+def _as_template(pod: Manifest, workload: Manifest) -> Manifest:
+    """Return the pod as a template, without what the API server adds to each pod."""
+    metadata = {name: pod["metadata"].get(name) or {} for name in ("labels", "annotations")}
+    spec = {**pod.get("spec", {})}
+    specified = {each.get("key") for each in _template(workload)["spec"].get("tolerations") or ()}
+    added = [key for key in _ADDED_TOLERATIONS if key not in specified]
+    spec["tolerations"] = [each for each in spec.get("tolerations") or () if each.get("key") not in added]
+    return without_duplicates({"metadata": metadata, "spec": spec})[0]
+
+
+def _template(workload: Manifest) -> Manifest:
+    found: Mapping[str, Any] = workload["spec"]["template"]
+    return without_duplicates({"metadata": found.get("metadata") or {}, "spec": found.get("spec") or {}})[0]
+
+
+def _workload(template: Manifest) -> Manifest:
+    return {"kind": WORKLOADS[0], "metadata": {}, "spec": {"template": template}}
