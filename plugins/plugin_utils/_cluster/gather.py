@@ -104,7 +104,7 @@ def _dry_run(api: KubernetesApi, inputs: Inputs, need: DryRunPatches | DryRunTem
         rejected, ignored = dry_run_patches(api, need.steps)
         return replace(inputs, rejected_patches=rejected, ignored_patches=ignored)
     if isinstance(need, DryRunTemplates):
-        return replace(inputs, templates=dry_run(api, need.steps))
+        return replace(inputs, templates={**(inputs.templates or {}), **dry_run(api, need.steps)})
     # Whether the object can be deleted is judged once it is certain that it has to be.
     return replace(inputs, recreations=dry_run(api, need.steps, deletes=False))
 

@@ -55,7 +55,9 @@ class Draft:
 
     def plan(self) -> Plan | Need:
         """Return the plan, or what is needed to decide whether the next group restarts."""
-        inputs, blocked = self.inputs, blocked_restarts(self.candidates, self.findings)
+        inputs, blocked = self.inputs, blocked_restarts(self.candidates, self.findings, self.inputs)
+        if isinstance(blocked, Need):
+            return blocked
         gated = gate(self.steps, inputs, blocked)
         if isinstance(gated, Need):
             return gated

@@ -18,6 +18,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
     DryRun,
+    DryRunTemplates,
     Get,
     GetResource,
     Inputs,
@@ -62,6 +63,8 @@ def with_data(based_on: Inputs, need: Need, **existing: Any) -> Inputs:
         return replace(based_on, lists={**based_on.lists, need.kind: existing.get(need.kind, ())})
     if isinstance(need, GetResource):
         return replace(based_on, latest=(existing.get("latest", based_on.resource),))
+    if isinstance(need, DryRunTemplates):
+        return replace(based_on, templates={step.key: verdict(step) for step in need.steps})
     assert isinstance(need, DryRun)
     rejected = existing.get("rejected", {})
     verdicts = {step.key: rejected.get(step.key) or verdict(step) for step in need.steps}

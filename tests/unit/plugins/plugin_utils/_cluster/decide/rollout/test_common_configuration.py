@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan_output import lines
@@ -25,7 +26,9 @@ BEFORE, SINCE = "2026-11-28T12:00:00Z", "2026-11-28T12:00:01Z"
 
 
 def planned(which: Cluster, live: Observed, *findings: Finding) -> Plan:
-    plan = Draft(inputs(which, live), rolling.steps(which, live), findings).plan()
+    steps = rolling.steps(which, live)
+    confirmed = {step.key: Verdict(step, step.after) for step in steps}
+    plan = Draft(inputs(which, live, templates=confirmed), steps, findings).plan()
     assert isinstance(plan, Plan)
     return plan
 
