@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import sentences
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.config_text import (
     InvalidConfig,
@@ -245,8 +246,11 @@ def failed_before(collector: Collector, desired: Target) -> Finding | None:
         return None
     return Finding(
         reasons.HELM_FAILED,
-        f"{failed.get('message')} It is not repeated until the resource or what it refers to changes; to repeat it, "
-        f"set the annotation {names.RETRY_ANNOTATION} to a new value.",
+        sentences(
+            str(failed.get("message")),
+            "It is not repeated until the resource or what it refers to changes; to repeat it, set the annotation "
+            f"{names.RETRY_ANNOTATION} to a new value",
+        ),
     )
 
 
