@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommissi
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import Pending
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import STALLED, Pending
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import (
     after_failed_read,
@@ -31,6 +31,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
@@ -73,7 +74,7 @@ def _status(done: Reconciled, plan: Plan, now: datetime, check_mode: bool, maske
     found = ((), ()) if is_terminating(done.resource) else (_lasting_warnings(plan), plan.rollout_warnings)
     warnings, rollout_warnings = (tuple(map(masked, texts)) for texts in found)
     removals = tuple(map(str, done.plan.pending_removals))
-    return status(
+    document = status(
         done.cluster,
         observed,
         plan.findings,
@@ -97,6 +98,19 @@ def _status(done: Reconciled, plan: Plan, now: datetime, check_mode: bool, maske
         tuple(map(masked, done.plan.refused_evictions)),
         plan.stored_replicas,
     )
+    return document if is_ready(document["conditions"]) else _without_secrets(document, masked)
+
+
+def _without_secrets(document: dict[str, Any], masked: Masked) -> dict[str, Any]:
+    """Return the status with masked messages: Kubernetes reports logs, and errors that may quote the specification."""
+    conditions = [{**each, "message": masked(each["message"])} for each in document["conditions"]]
+    fields = {"druidNodeStatus": "reason", "rollout": STALLED}
+    texts = {
+        name: {**document[name], key: masked(document[name][key])}
+        for name, key in fields.items()
+        if key in document.get(name, {})
+    }
+    return {**document, "conditions": conditions, **texts}
 
 
 def _lasting_warnings(plan: Plan) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import eve
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import REPORTING, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
@@ -26,7 +27,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._secrets
     SECRET,
     with_secret,
 )
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._kubernetes.test_masking import IN_MANIFESTS
 
@@ -91,6 +92,25 @@ def test_conditions_and_findings(value: Any) -> None:
     assert SECRET not in output
     assert OTHER not in output
     assert "********" in output
+
+
+def test_what_kubernetes_reports_about_pods_is_masked() -> None:
+    """The end of a log, and an admission policy that quotes the pod."""
+    resource = druid.resource({"env": [{"name": "DB_PASSWORD", "value": SECRET}], "replicas": 2})
+    del resource["metadata"]["uid"]
+    cluster = Cluster.from_resource(resource)
+    ended = {"terminated": {"exitCode": 1, "message": f"cannot connect with {SECRET}"}}
+    pod = rolling.pod("brokers", 0, waiting="CrashLoopBackOff", container={"lastState": ended})
+    [workload] = [each for each in render(cluster).objects if each["kind"] == "StatefulSet"]
+    live = {**stored(workload), "status": {"observedGeneration": 1}}
+    rejected = {"reason": "FailedCreate", "message": f"create Pod druid-c-brokers-1 in it failed error: env {SECRET}"}
+    rejected |= {"kind": "Event", "metadata": {"name": "e"}, "involvedObject": {"uid": live["metadata"]["uid"]}}
+    observed = Observed().with_objects([pod, live, rejected])
+    api = KubernetesApi("https://192.0.2.1", NoTransport())
+    reported = report(REPORTING, api, Reconciled(resource, cluster, observed, Plan()), False, NOW)
+    assert SECRET not in repr(reported.status)
+    [message] = [each["message"] for each in reported.status["conditions"] if each["type"] == "Degraded"]
+    assert message.count(MASK) == 2
 
 
 def test_secrets_of_references_are_masked() -> None:
