@@ -174,7 +174,7 @@ def test_known_types_are_left_to_the_hint() -> None:
         "service. Could not resolve type id 'loadForver' as a subtype of `org.apache.druid.server.coordinator.Rule` "
         "known type ids = [broadcastByInterval, dropForever, loadForever] (for POJO property 'rule')"
     )
-    found = error_message.parse_error_text(text.encode()).text
+    found = parse_error_text(json.dumps({"error": text}).encode()).text
     assert found == "Could not resolve type id 'loadForver' (for POJO property 'rule')"
 
 
