@@ -22,6 +22,7 @@ from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
     Converge,
     Create,
     Edit,
+    Grow,
     Run,
     Specify,
 )
@@ -205,3 +206,21 @@ def test_a_downgrade_waits_for_the_group_that_is_last_in_an_upgrade(rolls: bool)
     for action in (Edit("image", OLD_IMAGE), Run("playbook")):
         observer.act(action)
     assert images(observer) == {HISTORICALS: NEW_IMAGE, BROKERS: NEW_IMAGE}
+
+
+@pytest.mark.parametrize("rolls", [True, False])
+def test_a_group_whose_volume_cannot_grow_is_not_overtaken(rolls: bool) -> None:
+    """The StatefulSet would have to be recreated, which no dry run has shown."""
+    groups = {"brokers": Group(), "historicals": Group(storage_class="fixed")}
+    observer = Observer("playbook")
+    store = observer.subject.world.store
+    store.create({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "fixed"}})
+    for action in (Create(Cluster(groups, rolls=rolls, expands_pvcs=True)), Converge(), Edit("image", NEW_IMAGE)):
+        observer.act(action)
+    for action in (Grow("historicals"), Run("playbook"), Controllers(20), Run("playbook")):
+        observer.act(action)
+    assert images(observer) == {HISTORICALS: OLD_IMAGE, BROKERS: OLD_IMAGE}
+    report = observer.subject.run("playbook")
+    assert report is not None
+    assert [each.reason for each in report.problems] == [reasons.VOLUMES_NOT_EXPANDABLE]
+    assert report.plan.rollout_warnings
