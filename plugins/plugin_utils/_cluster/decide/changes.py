@@ -21,6 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
     Get,
     Inputs,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
@@ -58,7 +59,9 @@ def recreated_objects(inputs: Inputs) -> DryRunRecreations | None:
     if not any(live is not None and immutable_changes(live, manifest) for manifest, live in found):
         return None
     steps = changed_objects(inputs.cluster, inputs.desired, inputs.live)
-    return DryRunRecreations(tuple(each for each in steps if each.operation == "recreate" and not _is_ending(each)))
+    due = (each for each in steps if each.operation == "recreate" and not _is_ending(each))
+    # An object of another owner is not recreated.
+    return DryRunRecreations(tuple(each for each in due if each.live is None or is_ours(each.live, inputs.cluster)))
 
 
 def _is_ending(step: Step) -> bool:
