@@ -197,6 +197,34 @@ def test_resource_is_deleted_while_druid_is_unavailable(ingestion: Ingesting) ->
     assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
 
 
+# A gateway whose route to Druid is gone.
+GATEWAY = (
+    Answer(404, (("Content-Type", "text/plain"),), b"no such route"),
+    Answer(404, (("Content-Type", "application/json"),), b'{"error": "no such route"}'),
+    Answer(404, (), b""),
+    Answer(200, (("Content-Type", "application/json"),), b"{}"),
+    Answer(200, (("Content-Type", "application/json"),), b"[]"),
+)
+
+
+def test_resource_is_not_deleted_because_a_gateway_has_no_route_to_druid(ingestion: Ingesting) -> None:
+    ingestion.kafka.make_topic(ingestion.name)
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
+    ingestion.settled()
+    ingestion.live.delete(KIND, ingestion.name)
+    for answer in GATEWAY:
+        for _request in range(20):
+            ingestion.proxy.fail_next(answer)
+        ingestion.one_pass(settings=ONE_TRY)
+        assert ingestion.condition("Ready") == ("False", "DruidUnreachable"), answer
+        assert "no such route" not in ingestion.stored["status"]["message"]
+        ingestion.proxy.clear()
+    assert ingestion.name in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+    ingestion.one_pass()
+    assert ingestion.live.find(KIND, ingestion.name) is None
+    assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+
+
 def test_deletion_waits_for_fixable_problems(ingestion: Ingesting) -> None:
     """A password that is missing in its Secret can be added; a deleted Secret is not awaited."""
     data = {"OperatorUserName": "u", "OperatorPassword": "p"}
