@@ -49,7 +49,11 @@ class Overlord:
     def answer(self, method: str, path: str) -> Any:
         """The response to a request; None if there is no such path."""
         if method == "GET":
-            known = {"/druid/indexer/v1/workers": self._workers, "/status": lambda: {"version": "33.0.0"}}
+            known = {
+                "/druid/indexer/v1/isLeader": lambda: {"leader": True},
+                "/druid/indexer/v1/workers": self._workers,
+                "/status": lambda: {"version": "33.0.0"},
+            }
             found = known.get(path.partition("?")[0])
             return found() if found else None
         if request := re.fullmatch(r"/druid/indexer/v1/worker/([^/:]+):8091/(enable|disable)", path):
@@ -86,7 +90,7 @@ def server_of(overlord: Overlord) -> ThreadingHTTPServer:
         def respond(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length") or 0))
             found = None if overlord.is_forbidden else overlord.answer(self.command, self.path)
-            body = json.dumps(found).encode()
+            body = b"" if found is None else json.dumps(found).encode()
             self.send_response(403 if overlord.is_forbidden else 404 if found is None else 200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))

@@ -47,6 +47,7 @@ class StandInCoordinator:
             kind = {"type": "historical", "tier": "_default_tier", "maxSize": self.room}
             return [{"host": name, "currSize": size, **kind} for name, size in self.sizes.items()]
         documents = {
+            f"{_API}/isLeader": {"leader": True},
             f"{_API}/loadqueue": {},
             f"{_API}/rules": {"_default": [{"type": "loadForever", "tieredReplicants": {"_default_tier": 1}}]},
             f"{_API}/loadstatus": {"visits": 0},
@@ -77,10 +78,10 @@ def stand_in_coordinator() -> Iterator[StandInCoordinator]:
             found.requests.append(f"POST {self.path}")
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             found.write(body, self.headers["X-Druid-Author"])
-            self._respond(200, {})
+            self._respond(200, None)
 
         def _respond(self, status: int, document: Any) -> None:
-            content = json.dumps(document).encode()
+            content = b"" if document is None else json.dumps(document).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(content)))

@@ -101,11 +101,12 @@ def test_the_own_host_gets_no_request(server: Server) -> None:
 
 
 def test_the_credentials_of_the_secret_are_sent(server: Server) -> None:
-    server.responses = [Response(body=[])]
+    historical = {"host": "h:8083", "type": "historical", "tier": "hot", "currSize": 5, "maxSize": 9}
+    server.responses = [Response(body=[historical])]
     secret = {"OperatorUserName": "me", "OperatorPassword": CANARY}
     found = ask_druid(Secrets(**secret), of(auth=LOGIN), (SERVERS,), options(server.url)).druid
     assert found is not None
-    assert found.answer(SERVERS) == ()
+    assert found.answer(SERVERS) == (("h:8083", "historical", "hot", 5, 9),)
     login = base64.b64encode(f"me:{CANARY}".encode()).decode()
     assert [each.headers["authorization"] for each in server.requests] == [[f"Basic {login}"]]
 
