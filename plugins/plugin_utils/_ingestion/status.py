@@ -10,7 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import truncate_errors
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import (
+    MAX_ERROR_LENGTH,
+    truncate_errors,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import truncate
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
     DruidState,
@@ -148,19 +152,25 @@ def _of_druid(druid_state: DruidState | None) -> dict[str, Any]:
         return {}
     if isinstance(druid_state, TaskState):
         task_status = druid_state.status or {}
-        code = str(task_status.get("statusCode") or druid_state.attempt.task.status)
+        code = truncate(str(task_status.get("statusCode") or druid_state.attempt.task.status), MAX_ERROR_LENGTH)
         detail = str(task_status.get("runnerStatusCode") or code) if code == batch.RUNNING else code
+        detail = truncate(detail, MAX_ERROR_LENGTH)
         return {"taskId": druid_state.id, "state": code, "detailedState": detail}
     payload = truncate_errors(druid_state.payload)
     detail = str(payload.get("detailedState") or payload.get("scheduleStatus") or payload.get("state") or "")
+    detail = truncate(detail, MAX_ERROR_LENGTH)
     lag = payload.get("aggregateLag")
-    errors = [str(each.get("message") or each.get("exceptionClass")) for each in payload.get("recentErrors") or ()]
+    errors = [
+        truncate(str(each.get("message") or each.get("exceptionClass")), MAX_ERROR_LENGTH)
+        for each in payload.get("recentErrors") or ()
+    ]
     return {
         "taskId": druid_state.id,
-        "state": str(payload.get("state") or detail),
+        "state": truncate(str(payload.get("state") or detail), MAX_ERROR_LENGTH),
         "detailedState": detail,
         "suspended": druid_state.is_suspended,
-        **({"lag": lag} if isinstance(lag, int) else {}),
+        # the schema requires an integer of 64 bits
+        **({"lag": lag} if isinstance(lag, int) and abs(lag) < 2**63 else {}),
         "recentErrors": errors,
     }
 

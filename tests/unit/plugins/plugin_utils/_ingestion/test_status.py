@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -222,3 +223,17 @@ def test_conditions_list_the_first_problems() -> None:
     shown = "field 0 | field 1 | field 2 | field 3 | field 4 | and 2 more"
     messages = {each["type"]: each["message"] for each in document(None, *problems)["conditions"]}
     assert messages["Ready"] == messages["Degraded"] == shown
+
+
+def test_the_status_is_small_whatever_the_answers_are() -> None:
+    huge, number = "x" * 1_000_000, 10**30
+    payload = {"detailedState": huge, "state": huge, "healthy": False, "aggregateLag": number}
+    errors = [{"message": huge}, {"message": {"a": huge}}, {"exceptionClass": [huge]}]
+    for state in (
+        supervisor(**payload, recentErrors=errors),
+        task({"statusCode": huge}),
+        task({"statusCode": "RUNNING", "runnerStatusCode": huge}),
+    ):
+        found = document(state)
+        assert len(json.dumps(found)) < 20_000
+        assert "lag" not in found
