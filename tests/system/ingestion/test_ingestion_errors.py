@@ -197,7 +197,7 @@ def test_resource_is_deleted_while_druid_is_unavailable(ingestion: Ingesting) ->
     assert ingestion.name not in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
 
 
-# A gateway whose route to Druid is gone.
+# A gateway that has no route to Druid.
 GATEWAY = (
     Answer(404, (("Content-Type", "text/plain"),), b"no such route"),
     Answer(404, (("Content-Type", "application/json"),), b'{"error": "no such route"}'),
