@@ -35,8 +35,6 @@ _CORE = Path(os.environ["DRUIDOPS_CORE_2_19"], "bin")
 _KUBERNETES = os.environ.get("KUBERNETES", DEFAULT)
 _SAMPLES = Path.cwd() / "config" / "samples"
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-# Exported variables may refer to a production cluster, so they do not select one.
-_EXPORTED = ("KUBECONFIG", "K8S_AUTH_KUBECONFIG", "K8S_AUTH_CONTEXT", "K8S_AUTH_HOST")
 
 
 @dataclass(frozen=True)
@@ -110,8 +108,6 @@ class Demo:
         return Target(kubeconfig, context, _SAMPLES / "small.yaml", 600)
 
     def _embedded(self) -> Target:
-        if any(map(os.environ.get, _EXPORTED)):
-            title("The demo ignores the cluster in your environment (to use a cluster: make demo KUBECONFIG=...)")
         if not shutil.which("go"):
             sys.exit(
                 "The demo builds Kubernetes: install Go 1.26. Or use your own: make demo KUBECONFIG=... CONTEXT=..."

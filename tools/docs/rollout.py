@@ -72,7 +72,9 @@ def picture(lines: Sequence[str]) -> str:
     return (
         "<!--\nCopyright (c) 2026, druidops contributors\n"
         "GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)\n"
+        # REUSE-IgnoreStart
         "SPDX-License-Identifier: GPL-3.0-or-later\nDrawn by `make picture`.\n-->\n"
+        # REUSE-IgnoreEnd
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'font-family="ui-monospace, Menlo, Consolas, monospace" font-size="{FONT}" xml:space="preserve">\n'
         f'<rect width="{width}" height="{height}" rx="8" fill="#1a1b26"/>\n{"".join(texts)}</svg>\n'
