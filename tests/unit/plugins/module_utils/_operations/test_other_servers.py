@@ -81,7 +81,7 @@ _QUERY = {"queries": None, "query": None, "context": None, "parameters": None, *
 _AUDIT = {"author": None, "comment": None}
 _COMPACTION = {"datasource": None, "config": None, "state": "present", "compactions": None, **_AUDIT}
 _RULES = {"datasource": None, "rules": None, "state": "present", "retention_rules": None, **_AUDIT}
-_CONFIG = {"config": None, "kubernetes_task_runner": None, **_AUDIT}
+_CONFIG = {"config": None, "kubernetes_task_runner": None, "unknown_fields": "warn", **_AUDIT}
 _INFO = {"id": None, "datasource": None, "state": None, "status": True, "history": 2, "type": None, "limit": 10}
 
 Operation = tuple[Callable[..., Any], dict[str, Any]]
