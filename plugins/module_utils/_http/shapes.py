@@ -34,7 +34,8 @@ def parse(body: bytes) -> Any:
         raise ValueError("too many values")
     has_long_numbers = re.search(rb"\d{19}", body) is not None
     try:
-        document = json.loads(body, parse_int=_int if has_long_numbers else None)
+        # as UTF-8, as which the numbers were looked for: json would detect other encodings
+        document = json.loads(body.decode("utf-8-sig"), parse_int=_int if has_long_numbers else None)
     except RecursionError:
         raise ValueError("too deep") from None
     if is_too_deep(document):
@@ -143,7 +144,15 @@ def _has_one_of(*names: str) -> _Check:
 
 _MAPPING = _values(_anything)
 _TASK = _has(
-    {"statusCode": _text, "runnerStatusCode": _text, "errorMsg": _text, "type": _text, "location": _MAPPING}, id=_text
+    {
+        "statusCode": _text,
+        "runnerStatusCode": _text,
+        "errorMsg": _text,
+        "type": _text,
+        "dataSource": _text,
+        "location": _MAPPING,
+    },
+    id=_text,
 )
 _STARTED = _each(_has(id=_text))
 _SUPERVISOR_STATUS = _has(
@@ -216,7 +225,7 @@ _FORMS = (
         _either(_nothing, _has(latestStatus=_either(_nothing, _each(_COMPACTION)))),
     ),
     _form(rf"(?:POST|DELETE) (?:{_OVERLORD}/compaction/config|{_COORDINATOR}/config/compaction).*", _WRITTEN),
-    _form(rf"GET {_COORDINATOR}/rules", lambda document: _values(_RULES)(document) and "_default" in document),
+    _form(rf"GET {_COORDINATOR}/rules", lambda document: document != {} and _values(_RULES)(document)),
     _form(rf"GET {_COORDINATOR}/rules/*", _RULES),
     _form(rf"POST {_COORDINATOR}/rules/*", _nothing),
     _form(

@@ -26,6 +26,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 
 # The server's message about a field that the kind does not have.
 _NOT_TYPED = "failed to create typed patch object"
+# So that the name of a Service has at most 63 characters.
+_LONGEST_STEM = 55
 # What a dry run changes besides the specified fields.
 _BOOKKEEPING = frozenset({"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"})
 # Which workloads have pods, and where their desired and available numbers are.
@@ -97,8 +99,20 @@ def _try_write(api: KubernetesApi, desired: Manifest) -> None:
     live = api.get(desired["kind"], desired["metadata"].get("namespace"), desired["metadata"]["name"])
     if live is None:
         api.create(desired, dry_run=True)
-    else:
+        return
+    try:
         api.apply(without_scaled(desired, live), dry_run=True)
+    except ApiError as error:
+        # An apply keeps the elements of lists that Helm owns and will replace, so ask about the object alone.
+        try:
+            api.create(_with_another_name(desired), dry_run=True)
+        except ApiError:
+            raise error from None
+
+
+def _with_another_name(desired: Manifest) -> Manifest:
+    name = f"{desired['metadata']['name'][:_LONGEST_STEM]}-dry-run"
+    return {**desired, "metadata": {**desired["metadata"], "name": name}}
 
 
 def restore(

@@ -53,7 +53,8 @@ def is_of_resource(ingestion: Ingestion, task: str, status: Mapping[str, Any]) -
     """
     try:
         known, datasource = _known_task(ingestion, of_status(ingestion)), datasource_of(ingestion.document)
-        return (known is not None and known.id == task) or datasource in {status.get("dataSource")} - {None}
+        is_its_data = datasource is not None and status.get("dataSource") == datasource
+        return is_its_data or (known is not None and known.id == task)
     except (InvalidInput, ValueError):
         return False
 

@@ -67,7 +67,7 @@ def not_created(workload: Manifest, pods: Iterable[Manifest], observed: Observed
             text = ": ".join((head, *filter(None, (each.get("reason"), each.get("message")))))
             yield NotCreated(_with_remedy(text), each.get("lastTransitionTime") or "")
     for pod in _missing(workload, pods):
-        about = [each for each in _events_about(workload, observed) if f"Pod {pod} " in each.get("message", "")]
+        about = [each for each in _events_about(workload, observed) if f"Pod {pod} " in (each.get("message") or "")]
         latest = max(about, key=_precedence, default={})
         if latest.get("reason") == _REJECTED:
             text = latest["message"].partition("failed error: ")[2] or latest["message"]
@@ -83,7 +83,8 @@ def unprovisioned(pod: Manifest, observed: Observed) -> Iterator[str]:
         if latest is not None:
             name, storage_class = claim["metadata"]["name"], claim["spec"].get("storageClassName")
             which = f" of StorageClass {storage_class}" if storage_class else ""
-            yield _with_remedy(f"PVC {name}{which} has no volume: {latest['reason']}: {latest['message']}")
+            texts = filter(None, (latest.get("reason"), latest.get("message")))
+            yield _with_remedy(": ".join((f"PVC {name}{which} has no volume", *texts)))
 
 
 def _is_failure(event: Manifest) -> bool:

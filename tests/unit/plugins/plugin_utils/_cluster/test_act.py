@@ -277,13 +277,15 @@ class TestDryRun:
     def test_recreated_object_is_not_counted_twice_by_a_quota(
         self, server: Server, api: KubernetesApi, responses: list[Response]
     ) -> None:
-        server.responses = responses
+        server.responses = [OK, *responses]
         [confirmed_step], findings = dry_run_of(api, [recreated()])
         assert findings == ()
         assert confirmed_step.after is not None
         assert confirmed_step.after["spec"] == WORKLOAD["spec"]
 
-    @pytest.mark.parametrize("responses", [[FORBIDDEN], [EXISTS, FORBIDDEN], [REJECTED], [EXISTS, REJECTED]])
+    @pytest.mark.parametrize(
+        "responses", [[FORBIDDEN], [OK, FORBIDDEN], [OK, EXISTS, FORBIDDEN], [OK, REJECTED], [OK, EXISTS, REJECTED]]
+    )
     def test_rejected_recreation(self, server: Server, api: KubernetesApi, responses: list[Response]) -> None:
         server.responses = list(responses)
         steps, [finding] = dry_run_of(api, [recreated()])
@@ -364,9 +366,10 @@ class TestDryRun:
         assert [request.method for request in server.requests] == ["PUT"]
 
     def test_recreation_is_checked_with_its_name_and_another(self, server: Server, api: KubernetesApi) -> None:
-        server.responses = [EXISTS, Response(body={**stored(WORKLOAD), "from_dry_run": True})]
+        server.responses = [OK, EXISTS, Response(body={**stored(WORKLOAD), "from_dry_run": True})]
         [confirmed_step], _findings = dry_run_of(api, [recreated()])
-        same_name, other_name = server.requests
+        deletion, same_name, other_name = server.requests
+        assert deletion.method == "DELETE"
         assert (same_name.method, same_name.document) == ("POST", WORKLOAD)
         assert other_name.path.split("?")[0].endswith("/druid-c-brokers-dry-run")
         assert all(request.path.endswith("dryRun=All") for request in server.requests)

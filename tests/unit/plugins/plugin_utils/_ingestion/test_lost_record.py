@@ -115,6 +115,7 @@ def test_specification_of_the_status_is_taken_over_when_it_is_restored() -> None
         (with_status(taskId="another"), "another", "pages", True),
         (with_status(taskId="another"), "another", "of others", False),
         (with_status(taskId="another"), "another", None, False),
+        (with_status(taskId="another"), "another", {"not": "a text"}, False),
         (with_status(appliedHash="another"), FIRST, "of others", False),
     ],
 )

@@ -89,6 +89,12 @@ def test_the_cause_is_the_class_that_does_not_exist() -> None:
         'storageclass.storage.k8s.io "gp2" not found. '
         "Create this StorageClass, or specify another storageClassName"
     )
+    # others can write events, in which both are optional
+    bare = {name: value for name, value in failed.items() if name not in ("reason", "message")} | {"type": "Warning"}
+    found = group_states(CLUSTER, pending().with_objects([bare]))[0].cause
+    assert found == (
+        "PVC data-1 of StorageClass gp2 has no volume. Create this StorageClass, or specify another storageClassName"
+    )
     for live in (pending().with_objects([waits]), pending("Bound").with_objects([failed])):
         assert group_states(CLUSTER, live)[0].cause == f"pod {MISSING.name}: Unschedulable: no node"
 
