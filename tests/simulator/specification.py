@@ -69,7 +69,7 @@ class Cluster:
         """The keys of the groups in the order in which they get the image; another order of kinds is a test's own."""
         types = [*dict.fromkeys((*self.order, "historical", "broker"))]
         keys = sorted(self.groups, key=lambda key: (types.index(_node_type(key, self.groups[key])), key))
-        return keys if self.image == NEW_IMAGE else keys[::-1]
+        return keys[::-1] if self.image == OLD_IMAGE else keys
 
     def annotations(self) -> dict[str, str]:
         """Return the annotations of the resource."""

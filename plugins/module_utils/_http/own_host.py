@@ -15,9 +15,10 @@ import os
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from typing import Union
 from urllib.parse import urlsplit
 
-_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+_Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]  # noqa: UP007 - evaluated, by any Python of a host
 
 # Metadata services that are not link-local: Alibaba, Azure, Oracle, AWS, Google, Scaleway.
 _METADATA = tuple(
@@ -38,9 +39,10 @@ def accept_any_peer(_sock: socket.socket) -> None:
     """Accept every connection."""
 
 
-def peer_check(api_server: str, environment: Mapping[str, str] = os.environ) -> Callable[[socket.socket], None]:
+def peer_check(api_server: str, variables: Mapping[str, str] | None = None) -> Callable[[socket.socket], None]:
     """Return a function that closes a connection to a refused address, with OwnHost. ``api_server``: its URL, or ""."""
-    in_cluster = environment.get("KUBERNETES_SERVICE_HOST", ""), environment.get("KUBERNETES_SERVICE_PORT", "443")
+    found = os.environ if variables is None else variables
+    in_cluster = found.get("KUBERNETES_SERVICE_HOST", ""), found.get("KUBERNETES_SERVICE_PORT", "443")
     servers = [server for server in (in_cluster, _host_and_port(api_server)) if server[0]]
 
     def check(sock: socket.socket) -> None:

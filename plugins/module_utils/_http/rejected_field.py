@@ -187,12 +187,17 @@ def _of_class(fields: list[Field], message: str) -> list[Field]:
     return named or [field for field in fields if not isinstance(field.value, bool) or _usual_kind(field) is not str]
 
 
+def _is_of(value: object, kind: type) -> bool:
+    """Return whether JSON calls a value that: true is no number."""
+    return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+
+
 def _of_wrong_kind(fields: list[Field], java_type: str, kind: type) -> list[Field]:
     """Return the fields that have this kind of value although another kind is usual."""
     expects_list = bool(re.match(r"(?:[\w.]+\.)?(?:\w*List|\w*Set|Collection)\b", java_type)) or java_type.endswith(
         "[]"
     )
-    found = [each for each in fields if type(each.value) is kind and (kind is list or not each.is_element)]
+    found = [each for each in fields if _is_of(each.value, kind) and (kind is list or not each.is_element)]
     if expects_list:
         return [field for field in found if field.name in _LISTS and not field.is_element]
     if kind in (bool, int, float):

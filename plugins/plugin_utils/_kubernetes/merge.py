@@ -143,7 +143,8 @@ def same(live: Any, desired: Any, shape: Shape) -> bool:
         return len(live) == len(desired) and all(same(*pair, shape.element) for pair in pairs)
     if shape.is_quantity and quantity.parse(live) is not None:
         return quantity.parse(live) == quantity.parse(desired)
-    return type(live) is type(desired) and bool(live == desired)
+    # Not the type: what a playbook passes consists of subclasses. But true is not 1.
+    return isinstance(live, bool) == isinstance(desired, bool) and bool(live == desired)
 
 
 def same_entry(live: Mapping[str, Any], desired: Mapping[str, Any], name: str, shape: Shape) -> bool:

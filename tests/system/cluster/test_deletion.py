@@ -153,7 +153,7 @@ def set_all_deleted(live: NamespaceClient, name: str) -> None:
 
 
 STATES: dict[str, tuple[Callable[[NamespaceClient, str], None], str]] = {
-    "as it should be": (lambda _live, _name: None, "AllPodsReady"),
+    "as it should be": (lambda _live, _name: None, "NoPods"),
     "invalid": (set_invalid, "InvalidSpec"),
     "paused": (set_paused, "Paused"),
     "ignored": (set_ignored, "Ignored"),

@@ -142,7 +142,7 @@ def test_a_budget_is_respected(live: NamespaceClient, probe: NameProbe) -> None:
     eventually(is_reported)
     assert pods(live) == before
     ready = condition(live.get("Druid", NAME), "Ready")
-    assert (ready["status"], ready["reason"]) == ("False", reasons.ROLLING_OUT)
+    assert (ready["status"], ready["reason"]) == ("False", reasons.EVICTION_REFUSED)
     change(live, podDisruptionBudgetSpec={"maxUnavailable": 1})
     settle(live)
     assert subdomains(live) == [f"{SET}-new"] * 2

@@ -112,5 +112,5 @@ def test_the_operator_of_the_readme(tmp_path: Path) -> None:
     assert image
     template = in_readme("helm install").replace("install", "template", 1).replace("--take-ownership", "")
     manifests = Installer(tmp_path).objects(f"{template} --kube-version 1.34.0")
-    [deployment] = (manifest for (kind, _, _), manifest in manifests.items() if kind == "Deployment")
+    [deployment] = (manifest for (kind, _namespace, _name), manifest in manifests.items() if kind == "Deployment")
     assert container(deployment)["image"] == image[1]

@@ -47,7 +47,7 @@ class Elsewhere:
     def variables(self) -> dict[str, str]:
         """Return an environment that names the server and the files wherever programs look for them."""
         here, http = self.directory, f"http://{self.address}"
-        host, _, port = self.address.partition(":")
+        host, _colon, port = self.address.partition(":")
         settings = f"[defaults]\nlog_path = {here}/used-ansible\n"
         return {
             "KUBECONFIG": self.file("kubeconfig", self.kubeconfig()),

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._resources import supervisor
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import UncertainState
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.stream import READING, Stream
@@ -134,6 +135,8 @@ def test_tasks_of_a_new_supervisor_with_the_same_id_are_its_own(stream: Stream) 
     concurrent: Any = RecreatingClient(stream.direct, spec_of(stream, period="PT1H", startDelay="PT1H"))
     stream.direct.proxy.forget()
     payload = supervisor.status_payload(concurrent, stream.name)
-    supervisor.terminate(concurrent, stream.name)
+    # the list has the new one
+    with pytest.raises(UncertainState):
+        supervisor.terminate(concurrent, stream.name)
     assert supervisor.shut_down_orphaned_tasks(concurrent, stream.name, payload) == ((), ())
     assert stream.direct.writes == writes_of(stream)

@@ -41,7 +41,7 @@ def test_all_that_it_shows_and_suggests_works(directory: Path) -> None:
     }
     shown = run(sys.executable, "-m", "tools.demo", directory, SOURCES, **environment)
     assert ROWS.search(shown), shown
-    heading, _, suggested = shown.partition("==> What to try next\n")
+    heading, _title, suggested = shown.partition("==> What to try next\n")
     assert "simulated" not in heading
     # the last one stops the checkout's own demo, not this one
     *commands, stop = [line for line in suggested.splitlines() if line and not line.startswith("#")]

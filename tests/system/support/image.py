@@ -128,7 +128,10 @@ class ImageOperator:
 
     def _is_ready(self, name: str) -> bool:
         resource = self.live.get("Druid", name)
-        return "conditions" in resource["status"] and condition(resource, "Ready")["status"] == "True"
+        if "conditions" not in resource["status"]:
+            return False
+        ready = condition(resource, "Ready")
+        return ready["status"] == "True" or ready["reason"] == "NoPods"
 
     def wait_until_settled(self, name: str) -> None:
         """Wait until the resource is ready, a reconcile has found nothing to do, and no run is in progress."""
@@ -137,7 +140,7 @@ class ImageOperator:
 
     def _is_settled(self, name: str) -> bool:
         lines = [line for line in self.lines() if line["name"] == name]
-        nothing_left = bool(lines) and not lines[-1]["done"] and lines[-1]["ready"] == "True"
+        nothing_left = bool(lines) and not lines[-1]["done"]
         own = {run for run in self.artifacts if run.parent.parent.name == name}
         return nothing_left and own <= self.ended.keys()
 

@@ -67,7 +67,7 @@ def leads_somewhere(document: str, link: str) -> bool:
     raw = link.replace("https://raw.githubusercontent.com/druidops/druidops.druid/main/", HERE)
     if raw.startswith("https://") and not raw.startswith(HERE):
         return True
-    name, _, heading = raw.partition("#")
+    name, _mark, heading = raw.partition("#")
     path = ROOT / name.removeprefix(HERE) if raw.startswith(HERE) else (ROOT / document).parent / name
     target = path if name else ROOT / document
     return target.exists() and (not heading or heading in headings(target))

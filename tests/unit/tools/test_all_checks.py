@@ -76,7 +76,7 @@ def run(checkout: Path, **failing: str) -> tuple[int, list[str], list[str]]:
         stderr=subprocess.STDOUT,
         encoding="utf-8",
     )
-    output, _, summary = finished.stdout.partition("\n==> FAILED\n")
+    output, _title, summary = finished.stdout.partition("\n==> FAILED\n")
     failures = [line.strip().partition(" after ")[0] for line in summary.splitlines()]
     return finished.returncode, output.splitlines(), failures
 
