@@ -188,7 +188,7 @@ def _of_class(fields: list[Field], message: str) -> list[Field]:
 
 
 def _is_of(value: object, kind: type) -> bool:
-    """Return whether JSON calls a value that: true is no number."""
+    """Return whether JSON calls a value that: true is not a number."""
     return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
 
 
