@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NoReturn
 
-from . import in_process, message, ordinary_runner, repeated, restrictions, step_aside
+from . import in_process, message, ordinary_runner, restrictions, step_aside
 from .request import Request, decode
 from .same_start import ordinary_reason
 
@@ -74,7 +74,7 @@ def _serve(connection: socket.socket, environment: Mapping[bytes, bytes], limit:
     options = in_process.options(arguments)
     if options is None:
         return ordinary_runner.run(arguments)
-    return step_aside.run(options, deletion) if deletion else repeated.run(options)
+    return step_aside.run(options, deletion) if deletion else in_process.run(options)
 
 
 def _answer(connection: socket.socket, kind: bytes, reason: str) -> None:

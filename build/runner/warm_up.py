@@ -90,7 +90,7 @@ def _modules() -> Iterator[str]:
         package = importlib.import_module(f"{_COLLECTION}.plugins.{part}")
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             yield found.name
-    yield from (f"{__package__}.{each}" for each in ("in_process", "ordinary_runner", "repeated", "step_aside"))
+    yield from (f"{__package__}.{each}" for each in ("in_process", "ordinary_runner", "step_aside"))
 
 
 def _template() -> None:

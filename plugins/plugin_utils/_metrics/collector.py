@@ -19,7 +19,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
     Transport,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import SERVER_ERROR, KubernetesError
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.readings import RecordingTransport
 
 # connection.connect reports a missing library, and nothing is sent without it.
 with suppress(ImportError):
@@ -87,7 +86,7 @@ class Meter:
     """Requests by name, seconds by phase; ``cache`` has a short timeout, and its requests are not counted.
 
     ``cache_error`` is the error of a cache that did not respond. ``on_druid_retry`` is called with a message when Druid
-    does not respond for some seconds. ``recording`` has what was read from the cache, None if that was not requested.
+    does not respond for some seconds.
     """
 
     requests: Counter[str] = field(default_factory=Counter)
@@ -95,19 +94,15 @@ class Meter:
     cache: KubernetesApi | None = None
     cache_error: KubernetesError | None = None
     on_druid_retry: Callable[[str], None] | None = None
-    recording: RecordingTransport | None = None
 
     def of_server(self, api: KubernetesApi) -> KubernetesApi:
         """Return a connection to the API server whose requests are counted."""
         return replace(api, transport=CountingTransport(api.transport, self.requests, server_request))
 
-    def of_cache(self, api: KubernetesApi, *, is_recorded: bool = False) -> KubernetesApi:
-        """Return a connection to the cache whose requests are counted, and what they have shown is recorded."""
+    def of_cache(self, api: KubernetesApi) -> KubernetesApi:
+        """Return a connection to the cache whose requests are counted."""
         self.cache = replace(api, transport=_ShortTimeout(api.transport))
-        transport: Transport = CountingTransport(api.transport, self.requests, cache_request)
-        if is_recorded:
-            transport = self.recording = RecordingTransport(transport, api.server)
-        return replace(api, transport=transport)
+        return replace(api, transport=CountingTransport(api.transport, self.requests, cache_request))
 
     def record_cache_error(self, error: KubernetesError) -> None:
         """Count a reconcile whose cache did not respond."""

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a task does with valid arguments: a reconcile, its metrics, its log line, and the record for the next one."""
+"""What a task does with valid arguments: a reconcile, its metrics, its log line."""
 
 from __future__ import annotations
 
@@ -20,13 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_f
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import (
-    ignored_namespace,
-    log_file,
-    record,
-    result,
-    unchanged,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import ignored_namespace, log_file, result
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request, to_request
@@ -63,9 +57,7 @@ class Task:
         except DruidopsError as error:
             measured = error
             returned = result.of_error(error, self.arguments["fail_when_blocked"])
-        line = self._publish(returned, measured, meter, time.monotonic() - began)
-        if record.is_requested():
-            record.write(self.arguments, unchanged.reads(returned, line, meter))
+        self._publish(returned, measured, meter, time.monotonic() - began)
         return returned
 
     def _release(self, request: Request[Any]) -> dict[str, Any]:
@@ -91,8 +83,7 @@ class Task:
         cache = _cache(self.arguments["cache_kubeconfig"], meter) if self.arguments["cache_kubeconfig"] else None
         if cache is None:
             return attempt(connect_server())
-        cache = meter.of_cache(cache, is_recorded=record.is_requested())
-        return try_cache_first(cache, connect_server, attempt, meter.record_cache_error)
+        return try_cache_first(meter.of_cache(cache), connect_server, attempt, meter.record_cache_error)
 
     def _server(self) -> KubernetesApi:
         """Return the connection to the API server, never to a cache."""
@@ -104,22 +95,21 @@ class Task:
 
     def _publish(
         self, returned: Mapping[str, Any], outcome: Outcome[Any] | DruidopsError, meter: Meter, seconds: float
-    ) -> str:
-        """Push the metrics, and write and return the log line, with everything else that has failed."""
+    ) -> None:
+        """Push the metrics, and write the log line, with everything else that has failed."""
         metrics_error = None
         if self.arguments["metrics_url"] and not self.check_mode:
             metrics_error = self.kind.telemetry.publish(self.arguments, outcome, meter, seconds)
         failures = result.failures_of(outcome, meter.cache_error, metrics_error)
-        return self._log({**returned, "failures": failures}, seconds)
+        self._log({**returned, "failures": failures}, seconds)
 
-    def _log(self, returned: Mapping[str, Any], seconds: float) -> str:
-        """Return the line of this reconcile, which is appended to the log, if there is one. An error is a warning."""
+    def _log(self, returned: Mapping[str, Any], seconds: float) -> None:
+        """Append the line of this reconcile to the log, if there is one. An error is a warning."""
         named = {name: self.arguments[name] for name in ("name", "namespace")}
         line = result.log_line(self.kind.name, {**named, **returned}, seconds, datetime.now(UTC))
         error = log_file.append(self.arguments["log"], line) if self.arguments["log"] else None
         if error:
             self.warn(error)
-        return line
 
     def _progress(self, name: str, text: str) -> None:
         self.display(f"{name}: {text}")

@@ -77,12 +77,6 @@ class Telemetry(Generic[_Plan]):
         is_changed = meter.has_written or isinstance(outcome, ResourceNotFound)
         return publish(arguments["metrics_url"], self.kind_metrics.kind.lower(), run, census, is_changed)
 
-    def publish_unchanged(self, arguments: Mapping[str, Any], meter: Meter, seconds: float) -> str | None:
-        """Push the metrics of a reconcile that has only read again; return the error, or None."""
-        run = Run(seconds, "unchanged", phases=meter.phases.seconds, requests=meter.requests)
-        census = partial(count_resources, self.kind_metrics, meter.cache, arguments, None)
-        return publish(arguments["metrics_url"], self.kind_metrics.kind.lower(), run, census, is_changed=False)
-
     def measure(self, outcome: Outcome[_Plan], meter: Meter, seconds: float) -> Run:
         """Return the metrics of a task that ran, even in part."""
         problems = [problem.reason for problem in outcome.problems]

@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from ansible_collections.druidops.druid.tests.system.support import runner as runs
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
-from ansible_collections.druidops.druid.tests.system.support.runner import Ended, Runner
+from ansible_collections.druidops.druid.tests.system.support.runner import Runner
 from testbed.operator.descendants import descendants
 from testbed.operator.resident import children, resident_process
 
@@ -76,69 +75,6 @@ def test_unreachable_api_server_is_reported_in_the_same_way(runner: Runner) -> N
     assert warm.seen == ordinary.seen
     requested = [event for event in warm.events if event["event_data"].get("task_action") == "requeue_after"]
     assert [event["event_data"]["res"]["period"] for event in requested if event["event"] == "runner_on_ok"]
-
-
-WITHOUT_PLAYBOOK = "the playbook was not run"
-
-
-def period(ended: Ended) -> str:
-    """Return after which time the run is repeated."""
-    [event] = [
-        each for each in ended.events if each["event"] == "runner_on_ok" and "period" in each["event_data"]["res"]
-    ]
-    assert event["event_data"]["task_action"] == "requeue_after"
-    return str(event["event_data"]["res"]["period"])
-
-
-@pytest.mark.parametrize("name", ["druid", "druid_ingestion"])
-def test_run_with_the_inputs_of_the_last_one_is_without_the_playbook(fresh: Runner, name: str) -> None:
-    playbook = fresh.collection / "playbooks" / f"operator_{name}.yml"
-    first, second = (fresh.run(playbook) for _run in range(2))
-    assert (first.status, second.status) == (0, 0)
-    assert (WITHOUT_PLAYBOOK in first.artifacts["stdout"], WITHOUT_PLAYBOOK in second.artifacts["stdout"]) == (
-        False,
-        True,
-    )
-    assert second.kinds == ["runner_on_ok"]
-    assert period(second) == period(first)
-    assert second.artifacts.keys() == first.artifacts.keys()
-    lines = [json.loads(line) for line in (fresh.directory / "log").read_text().splitlines()]
-    assert [{**line, "time": "", "seconds": 0} for line in lines] == [{**lines[0], "time": "", "seconds": 0}] * 2
-
-
-def test_other_inputs_need_the_playbook(fresh: Runner) -> None:
-    playbook = fresh.collection / "playbooks" / "operator_druid.yml"
-    fresh.run(playbook)
-    # the playbook requests the least period
-    for _run in range(2):
-        assert period(fresh.run(playbook, variables={"druidops_least_period": 7}))
-    for changed in (
-        {"variables": {"druidops_least_period": 7}},
-        {"variables": {"druidops_x": "y"}},
-        {"resource": "other"},
-    ):
-        assert WITHOUT_PLAYBOOK not in fresh.run(playbook, **changed).artifacts["stdout"]
-    assert WITHOUT_PLAYBOOK not in fresh.run(playbook, "-v").artifacts["stdout"]
-    playbook.write_text(f"{playbook.read_text()}# changed\n")
-    assert WITHOUT_PLAYBOOK not in fresh.run(playbook).artifacts["stdout"]
-    assert WITHOUT_PLAYBOOK in fresh.run(playbook).artifacts["stdout"]
-    fresh.close()
-    assert WITHOUT_PLAYBOOK not in fresh.run(playbook).artifacts["stdout"]
-
-
-@pytest.mark.parametrize("added", [SHOW, {**SHOW, "when": "druid_cluster_result is changed"}], ids=["run", "skipped"])
-def test_playbook_with_other_tasks_is_always_run(fresh: Runner, added: dict[str, Any]) -> None:
-    playbook = fresh.collection / "playbooks" / "operator_druid.yml"
-    [play] = yaml.safe_load(playbook.read_text())
-    play["tasks"].insert(1, added)
-    playbook.write_text(json.dumps([play]))
-    for _run in range(3):
-        ended = fresh.run(playbook)
-        assert ended.status == 0
-        assert WITHOUT_PLAYBOOK not in ended.artifacts["stdout"]
-        assert [each["event_data"]["task"] for each in ended.events if each["event"] == "playbook_on_task_start"][
-            1
-        ] == "Show"
 
 
 @pytest.fixture
