@@ -87,16 +87,12 @@ options:
     type: bool
     default: false
   read_timeout:
-    description: Timeout for a response of Druid to a read request, in seconds.
-    type: float
-    default: 120.0
-    aliases: [timeout]
-  write_timeout:
     description:
-      - Timeout for a response of Druid to a write request, in seconds.
+      - Timeout for a response of Druid, in seconds.
       - Druid may take 80 seconds to stop a supervisor.
     type: float
     default: 120.0
+    aliases: [timeout]
   retry_timeout:
     description: How long idempotent requests are retried if Druid does not respond, in seconds.
     type: float

@@ -26,7 +26,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
     Unreachable,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._http.redirect import Redirects
-from ansible_collections.druidops.druid.plugins.module_utils._http.request import JSON, HttpRequest, encode_body
+from ansible_collections.druidops.druid.plugins.module_utils._http.request import JSON, SQL, HttpRequest, encode_body
 from ansible_collections.druidops.druid.plugins.module_utils._http.response import ResponseParser
 from ansible_collections.druidops.druid.plugins.module_utils._http.retry import RetryBudget
 from ansible_collections.druidops.druid.plugins.module_utils._http.transport import MISSING, Response, Transport
@@ -210,8 +210,6 @@ class DruidClient:
         return self._redirects.follow(request, server + prefix + request.path + request.query)
 
 
-# A query is a POST that changes nothing.
-SQL = "/druid/v2/sql"
 # A request that takes longer is reported.
 SILENT_SECONDS = 3.0
 

@@ -12,6 +12,7 @@ import ssl
 from dataclasses import dataclass, field
 
 from ansible_collections.druidops.druid.plugins.module_utils._http import address
+from ansible_collections.druidops.druid.plugins.module_utils._http.time_limit import TimeLimit, Timeout
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import HIDDEN, NOT_SET, InvalidInput
 
 MIB = 1024 * 1024
@@ -32,8 +33,6 @@ class Connection:
     connect_timeout: float = 5
     # From the request to the last byte of the response. Stopping a supervisor may take 80 seconds.
     read_timeout: float = 120
-    # The same for writes. None: read_timeout applies.
-    write_timeout: float | None = None
     # How long idempotent requests are retried.
     retry_timeout: float = 30
     # Thousands of supervisors with their specs. Python needs up to 33 times as much for the values of a document.
@@ -42,6 +41,8 @@ class Connection:
     refuse_own_host: bool = False
     # The URL of the Kubernetes API server, which is one of these.
     api_server: str = ""
+    # Of the run, in the operator: it also limits each request, and writes have no other timeout.
+    time_limit: TimeLimit | None = None
     # Lists of hosts (``host`` or ``host:port``; ``*``: any) that may receive credentials: each has to contain a host.
     credential_hosts: tuple[tuple[str, ...], ...] = ()
 
@@ -55,11 +56,13 @@ class Connection:
         _check_times(self)
         _check_certificates(self)
 
-    def timeout_for(self, method: str) -> tuple[str, float]:
-        """Return the option that limits the time of a request, and its value in seconds."""
-        if method == "GET" or self.write_timeout is None:
-            return "read_timeout", self.read_timeout
-        return "write_timeout", self.write_timeout
+    def timeout(self, *, is_write: bool) -> Timeout:
+        """Return the timeout of a request that is sent now; 0 seconds if the run has no time left."""
+        own = Timeout(self.read_timeout, "read_timeout")
+        if self.time_limit is None:
+            return own
+        of_run = self.time_limit.timeout(is_write=is_write)
+        return of_run if is_write else min(own, of_run)
 
     @property
     def authorization(self) -> str | None:
@@ -96,9 +99,9 @@ def _check_credentials(connection: Connection) -> None:
 
 
 def _check_times(connection: Connection) -> None:
-    for name in ("connect_timeout", "read_timeout", "write_timeout"):
+    for name in ("connect_timeout", "read_timeout"):
         seconds = getattr(connection, name)
-        if seconds is not None and not seconds > 0:
+        if not seconds > 0:
             raise InvalidInput(name, seconds, "it must be greater than 0 seconds.")
     if not connection.retry_timeout >= 0:
         raise InvalidInput("retry_timeout", connection.retry_timeout, "it must not be negative.")

@@ -14,6 +14,8 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import HIDDEN, InvalidInput
 
 JSON = "application/json"
+# A query is a POST that changes nothing.
+SQL = "/druid/v2/sql"
 # The service whose leader serves /druid/{service}, by the name in the path.
 SERVICES = {"indexer": "Overlord", "coordinator": "Coordinator"}
 

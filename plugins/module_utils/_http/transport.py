@@ -24,6 +24,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.deadline impo
 )
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import InvalidResponse, Unreachable
 from ansible_collections.druidops.druid.plugins.module_utils._http.own_host import OwnHost, accept_any_peer, peer_check
+from ansible_collections.druidops.druid.plugins.module_utils._http.request import SQL
+from ansible_collections.druidops.druid.plugins.module_utils._http.time_limit import Timeout
 
 try:
     import requests
@@ -71,22 +73,25 @@ class Transport:
 
     def exchange(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Response:
         """Send once, without following redirects. Unreachable if there is no response, InvalidResponse if too large."""
+        timeout = self._connection.timeout(is_write=method != "GET" and not url.endswith(SQL))
+        if not timeout.seconds:
+            raise Unreachable(method, address.redacted(url), f"no time is left of {timeout.source}", is_timeout=True)
         self.sent[method] += 1
-        _option, seconds = self._connection.timeout_for(method)
+        connecting = min(self._connection.connect_timeout, timeout.seconds)
         try:
-            with self._deadline.within(self._connection.connect_timeout, seconds):
-                response = self._exchange(method, url, body, headers, seconds)
+            with self._deadline.within(connecting, timeout.seconds):
+                response = self._exchange(method, url, body, headers, (connecting, timeout.seconds))
             if self._deadline.is_expired:
                 # A truncated response looks complete if its end is the end of the connection.
                 raise TimeoutError
             return response
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, EOFError, zlib.error) as error:
             self.unanswered += 1
-            attempt = Attempt(method, address.redacted(url), self._deadline.sent, self._deadline.is_expired)
+            attempt = Attempt(method, address.redacted(url), timeout, self._deadline.sent, self._deadline.is_expired)
             raise unreachable(attempt, error, self._connection) from None
 
     def _exchange(
-        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], seconds: float
+        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], timeouts: tuple[float, float]
     ) -> Response:
         connection = self._connection
         with self._session.request(
@@ -96,7 +101,7 @@ class Transport:
             headers={"Accept-Encoding": "gzip", **headers},
             # Only the configured credentials: otherwise requests would use those of a .netrc.
             auth=self._authorize,
-            timeout=(connection.connect_timeout, seconds),
+            timeout=timeouts,
             verify=(connection.ca_file or True) if connection.verify else False,
             cert=_certificate(connection),
             allow_redirects=False,
@@ -159,6 +164,7 @@ class Attempt:
 
     method: str
     url: str
+    timeout: Timeout
     sent: bool
     is_timed_out: bool
 
@@ -194,8 +200,8 @@ def _unreadable(cause: BaseException, connection: Connection) -> str:
 def _timed_out(attempt: Attempt, connection: Connection) -> tuple[str, str]:
     if not attempt.sent:
         return f"no connection within {connection.connect_timeout:g} seconds (connect_timeout)", _ADDRESS
-    option, seconds = connection.timeout_for(attempt.method)
-    return f"no complete response within {seconds:g} seconds ({option})", "Druid may be busy. Check its log"
+    seconds, source = attempt.timeout
+    return f"no complete response within {round(seconds, 2):g} seconds ({source})", "Druid may be busy. Check its log"
 
 
 def _connection_failed(attempt: Attempt, cause: BaseException, connection: Connection) -> Unreachable:

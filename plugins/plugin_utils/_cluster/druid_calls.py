@@ -27,7 +27,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_change import ListChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_write import write_list
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
@@ -88,7 +87,7 @@ def _asked(
     found: ConnectionDetails, questions: tuple[Question[Any], ...], options: Options
 ) -> dict[Question[Any], Any]:
     # The next reconcile is the retry.
-    timeouts = Timeouts(options.timeouts.read_timeout, retry_timeout=0)
+    timeouts = replace(options.timeouts, retry_timeout=0)
     try:
         with connect(found, timeouts, options.meter) as client:
             return ask(client, questions)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import OnStep, noop
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts, to_timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import request
 
@@ -51,6 +51,6 @@ def to_options(arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> 
         url=arguments["url"],
         refuse_own_host=arguments["refuse_own_host"],
         keep_finalizer=arguments["keep_finalizer"],
-        timeouts=Timeouts(arguments["read_timeout"], arguments["retry_timeout"]),
+        timeouts=to_timeouts(arguments),
         meter=meter,
     )

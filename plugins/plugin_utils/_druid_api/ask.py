@@ -6,8 +6,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
@@ -27,8 +26,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import e
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Question, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
-# A Druid that hangs must not delay the reconcile of other clusters: after this time no further question is asked.
-MAX_SECONDS = 20
 _CAUSES: tuple[tuple[tuple[type[DruidError], ...], str], ...] = (
     ((Unauthorized, Forbidden), state.UNAUTHORIZED),
     ((UnknownPath, Redirected), state.UNSUPPORTED),
@@ -39,16 +36,11 @@ _UNKNOWN_COLUMN = "not found in any table"
 _AUTHOR = "druidops"
 
 
-def ask(
-    client: DruidClient, questions: Iterable[Question[Any]], now: Callable[[], float] = time.monotonic
-) -> dict[Question[Any], Any]:
+def ask(client: DruidClient, questions: Iterable[Question[Any]]) -> dict[Question[Any], Any]:
     """Return the answer to each question, or why there is none. A Druid that does not respond is asked once only."""
-    deadline = now() + MAX_SECONDS
     answers: dict[Question[Any], Any] = {}
     silence: Unavailable | None = None
     for question in questions:
-        if silence is None and now() > deadline:
-            silence = Unavailable(state.UNREACHABLE, f"Druid took more than {MAX_SECONDS} s for other answers.")
         if silence is None:
             answers[question], is_silent = _answer(client, question)
             silence = answers[question] if is_silent else None

@@ -255,7 +255,7 @@ def _connection(found: ConnectionDetails, timeouts: Timeouts, directory: Path) -
             client_key=_file(directory / KEY, found.key),
             read_timeout=timeouts.read_timeout,
             retry_timeout=timeouts.retry_timeout,
-            write_timeout=timeouts.write_timeout,
+            time_limit=timeouts.of_run,
             max_response_bytes=MAX_RESPONSE_BYTES,
             refuse_own_host=found.refuse_own_host,
             api_server=found.api_server,

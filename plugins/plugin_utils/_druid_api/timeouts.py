@@ -6,17 +6,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._http.time_limit import TimeLimit
+
+# In the operator, one that waits for the server of one author delays the resources of others.
+_RUN_SECONDS, _READ_SECONDS = 30.0, 10.0
 
 
 @dataclass(frozen=True)
 class Timeouts:
     """Timeouts of requests to Druid, in seconds: of one response, and of all retries of a request.
 
-    `write_timeout` is that of a request that may change state: a supervisor takes up to 80 s to stop. None: the read
-    timeout applies, so that a Druid that hangs does not block longer.
+    `of_run`: the time limit of the whole run in the operator, which is also the timeout of its writes.
     """
 
     read_timeout: float = 120
     retry_timeout: float = 30
-    write_timeout: float | None = None
+    of_run: TimeLimit | None = field(default=None, compare=False)
+
+
+def to_timeouts(arguments: Mapping[str, Any]) -> Timeouts:
+    """Return the timeouts of a task. In the operator they are fixed, and the next reconcile is the retry."""
+    if arguments["cache_kubeconfig"]:
+        return Timeouts(_READ_SECONDS, retry_timeout=0, of_run=TimeLimit(_RUN_SECONDS))
+    return Timeouts(arguments["read_timeout"], arguments["retry_timeout"])

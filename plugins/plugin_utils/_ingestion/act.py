@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
@@ -29,6 +30,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import Normalized, with_normalized
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import write_change
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.abandoned import is_unanswered, with_abandoned
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import DruidState, SupervisorState
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     IN_RECORD,
@@ -72,7 +74,8 @@ def act(api: KubernetesApi, client: DruidClient | None, planned: Reconciled) -> 
             # transient: it ends when the stream is available again
             return _failed(done, step, Finding(reasons.SUPERVISOR_UNHEALTHY, str(error)))
         except DruidError as error:
-            return _failed(done, step, error_findings.error_finding(error))
+            failed = _failed(done, step, error_findings.error_finding(error))
+            return replace(failed, is_unanswered=is_unanswered(error))
     return done
 
 
@@ -123,9 +126,12 @@ def _terminate(client: DruidClient, step: Terminate) -> _Effect:
 
 
 def _terminate_supervisor(client: DruidClient, supervisor: str) -> _Effect:
-    """Terminate it, and shut down the tasks that this would orphan."""
+    """Terminate it, and shut down the tasks that this would orphan. NotConnected while it is being stopped."""
     wait_until_started(client, supervisor)
     payload = status_payload(client, supervisor)
+    if (payload or {}).get("detailedState") == "STOPPING":
+        # another request would only wait for the one that stops it
+        raise NotConnected(f"Supervisor {supervisor!r} is being stopped. This is checked again.")
     terminate(client, supervisor)
     orphaned, warnings = shut_down_orphaned_tasks(client, supervisor, payload)
     return _Effect(warnings, tuple(Terminate("task", each) for each in orphaned))
@@ -190,6 +196,15 @@ def _current(
 ) -> tuple[DruidChange, ...]:
     supervisor = (druid_state.change,) if isinstance(druid_state, SupervisorState) else ()
     return (*supervisor, *fetch_datasource(client, done.ingestion, record, {}, done.observed.siblings))
+
+
+def record_abandoned(api: KubernetesApi, done: Reconciled, record: LastApplied, now: datetime) -> Reconciled:
+    """Record the request of the failed step, so that it is not repeated while Druid executes it."""
+    record = next((saved for saved in reversed(done.plan.saved) if saved is not None), record)
+    if done.failed_step is None:
+        return done
+    recorded = with_abandoned(record, done.failed_step, now)
+    return _save(api, done, recorded, read_normalized(done.observed.record, done.ingestion))
 
 
 def _save(api: KubernetesApi, done: Reconciled, record: LastApplied, normalized: Normalized) -> Reconciled:

@@ -56,13 +56,21 @@ class ReplacedTask:
 
 
 @dataclass(frozen=True)
+class AbandonedRequest:
+    """A request whose response the run could not wait for: what identifies it, and when it was abandoned."""
+
+    identity: str
+    at: str
+
+
+@dataclass(frozen=True)
 class LastApplied:
     """`specified` is everything that was applied, `id` the supervisor or the first attempt.
 
     `former` are previous supervisors that may not be terminated yet; `druid` names the Druid that has them. `revision`
     counts the batch documents (type and spec) that were submitted, so that one which is applied again after another one
     runs again. It is part of the id, so the same revision is never submitted twice. `replaced` is kept until Druid has
-    the task (``interrupted_submission``).
+    the task (``interrupted_submission``). `abandoned` is the last request, unless Druid has answered it.
     """
 
     specified: Mapping[str, Any] = field(default_factory=dict)
@@ -73,6 +81,7 @@ class LastApplied:
     druid: str = field(default="", compare=False)
     revision: int = 0
     replaced: ReplacedTask | None = None
+    abandoned: AbandonedRequest | None = None
 
     @property
     def supervisors(self) -> tuple[str, ...]:
@@ -98,8 +107,9 @@ def read_last_applied(config_map: Manifest | None, ingestion: Ingestion) -> Last
         specified, state = json.loads(data[SPEC_KEY]), json.loads(data[STATE_KEY])
         task = SubmittedTask(**state["task"]) if state.get("task") else None
         former, druid = tuple(map(str, state.get("former") or ())), str(state.get("druid") or "")
-        last = _replaced(state.get("replaced"))
-        record = LastApplied(dict(specified), str(state["id"]), task, former, druid, _revision(state), last)
+        last, request = _replaced(state.get("replaced")), state.get("abandoned")
+        abandoned = AbandonedRequest(**request) if request else None
+        record = LastApplied(dict(specified), str(state["id"]), task, former, druid, _revision(state), last, abandoned)
         return _of_this_druid(record, ingestion)
     except (AttributeError, KeyError, TypeError, ValueError):
         # the ConfigMap was edited: treat it as missing
@@ -170,6 +180,7 @@ def to_config_map(record: LastApplied, ingestion: Ingestion, normalized: Normali
         "druid": record.druid,
         "revision": record.revision,
         **({"replaced": asdict(record.replaced)} if record.replaced else {}),
+        **({"abandoned": asdict(record.abandoned)} if record.abandoned else {}),
     }
     metadata: dict[str, Any] = {
         "name": names.record_name(ingestion.name),

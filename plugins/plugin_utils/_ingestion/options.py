@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts, to_timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import DruidState
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan, Step
@@ -23,7 +23,6 @@ ARGUMENTS: Mapping[str, Any] = {
     "url": {"type": "str"},
     "allowed_endpoint_hosts": {"type": "list", "elements": "str", "default": []},
     "read_timeout": {"type": "float", "default": 120.0, "aliases": ["timeout"]},
-    "write_timeout": {"type": "float", "default": 120.0},
     "retry_timeout": {"type": "float", "default": 30.0},
 }
 
@@ -43,7 +42,7 @@ def to_options(arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> 
         allowed_endpoint_hosts=tuple(arguments["allowed_endpoint_hosts"]),
         url=arguments["url"],
         refuse_own_host=arguments["refuse_own_host"],
-        timeouts=Timeouts(arguments["read_timeout"], arguments["retry_timeout"], arguments["write_timeout"]),
+        timeouts=to_timeouts(arguments),
         meter=meter,
     )
 
@@ -52,6 +51,7 @@ def to_options(arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> 
 class Reconciled:
     """State, plan and (not in check mode) completed steps of a reconcile; `failed_step` is the step that failed.
 
+    `is_unanswered`: that step is a request which Druid may still be executing.
     `ingestion` is the parsed resource. `is_deleted`: the finalizer was removed, so that the resource is deleted.
     """
 
@@ -61,4 +61,5 @@ class Reconciled:
     druid_state: DruidState | None = None
     observed: Observed = field(default_factory=Observed)
     failed_step: Step | None = None
+    is_unanswered: bool = False
     is_deleted: bool = False

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
@@ -19,7 +20,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
     secrets_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, validate
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act, read_back
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.abandoned import without_repetition
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act, read_back, record_abandoned
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connection import druid_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.finalize import finalize
@@ -42,11 +44,11 @@ def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: dat
 
     KubernetesError if the API cannot be read; the conditions report it. All other problems are in the report.
     """
-    reconcile_once = finalize if is_terminating(resource) else _reconcile
+    reconcile_once = finalize if is_terminating(resource) else partial(_reconcile, now)
     return reconcile_and_report(REPORTING, reconcile_once, api, resource, options, now)
 
 
-def _reconcile(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
+def _reconcile(now: datetime, api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
     ingestion = Ingestion.from_resource(resource)
     blockers = spec_errors(names.KIND, resource) or _blockers(ingestion, options)
     planned = Reconciled(resource, ingestion, Plan(findings=blockers))
@@ -59,26 +61,31 @@ def _reconcile(api: KubernetesApi, resource: Manifest, options: Options) -> Reco
         return _blocked(planned, _collision(ingestion))
     try:
         with connect(druid_connection(api, ingestion, found, options), options.timeouts, options.meter) as client:
-            return _with_druid(api, client, planned, options)
+            return _with_druid(api, client, planned, options, now)
     except ConnectionUnavailable as error:
         return _blocked(planned, error.finding)
     except DruidError as error:
         return _blocked(planned, error_findings.error_finding(error))
 
 
-def _with_druid(api: KubernetesApi, client: DruidClient, planned: Reconciled, options: Options) -> Reconciled:
+def _with_druid(
+    api: KubernetesApi, client: DruidClient, planned: Reconciled, options: Options, now: datetime
+) -> Reconciled:
     """Decide, carry out the plan, and read back Druid's state."""
     with options.meter.phases("observe"):
         inputs = observe_druid(client, planned.ingestion, planned.observed)
     with options.meter.phases("decide"):
         # an older resource reports the state of a supervisor that it owns
         druid_state = inputs.druid_state if inputs.older_owner is None else None
-        planned = replace(planned, ingestion=inputs.ingestion, plan=decide(inputs), druid_state=druid_state)
+        plan = without_repetition(decide(inputs), inputs.record, now)
+        planned = replace(planned, ingestion=inputs.ingestion, plan=plan, druid_state=druid_state)
     if options.check_mode or not planned.plan.steps:
         return planned
     require_live_api(api)
     with options.meter.phases("act"):
         done = act(api, client, planned)
+    if done.is_unanswered:
+        return record_abandoned(api, done, inputs.record, now)
     return read_back(api, client, done, inputs.record) if done.failed_step is None else done
 
 

@@ -7,15 +7,16 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
+from datetime import timedelta
 from typing import Any
 
 import pytest
-import yaml
+from ansible_collections.druidops.druid.plugins.module_utils._http import time_limit
+from ansible_collections.druidops.druid.plugins.module_utils._http.time_limit import TimeLimit
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import abandoned
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import ARGUMENTS, Options, to_options
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
@@ -34,7 +35,6 @@ from testbed.druid.druid import Druid
 from testbed.proxy import Answer, Forward, Loss, Request
 from testbed.recording_proxy import SERVER_ERROR_PAGE, UNAVAILABLE
 
-PLAYBOOK = Path(__file__).resolve().parents[3] / "playbooks" / "operator_druid_ingestion.yml"
 DEFAULTS = {name: option.get("default") for name, option in {**request.ARGUMENTS, **ARGUMENTS}.items()}
 CANARY = "hunter2-the-canary"
 # Seconds: later responses are not awaited.
@@ -74,31 +74,52 @@ def test_unexpected_responses_of_druid(ingestion: Ingesting, reaction: Any, reas
     assert ingestion.condition("Degraded") == ("False", "AsExpected")
 
 
-def test_operator_limits_the_time_of_reads_not_of_writes(ingestion: Ingesting) -> None:
-    """A Druid that hangs would otherwise keep a worker as long as a supervisor may take to stop."""
-    [play] = yaml.safe_load(PLAYBOOK.read_text(encoding="utf-8"))
-    variables = play["tasks"][0]["vars"]
-    specified = {name: variables[f"druid_ingestion_{name}"] for name in ("read_timeout", "retry_timeout")}
-    operators = to_options({**DEFAULTS, **specified}, False, Meter())
-    assert operators.timeouts.read_timeout == 10
+def of_one_run() -> Options:
+    """Return the options of one run of an operator with a shorter time limit."""
+    operators = to_options({**DEFAULTS, "cache_kubeconfig": "/cache"}, False, Meter())
+    assert operators.timeouts.of_run is not None
+    return replace(operators, timeouts=replace(operators.timeouts, of_run=TimeLimit(3)))
 
+
+def accepted(request: Request, forward: Forward) -> Loss:
+    """Have Druid execute the request, and do not respond."""
+    forward(request)
+    return Loss.HUNG
+
+
+@pytest.mark.parametrize("reaction", [Loss.HUNG, accepted], ids=["lost", "executed"])
+def test_abandoned_request_is_not_repeated(
+    reaction: Any, ingestion: Ingesting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run in the operator ends, with a record: the next ones wait for Druid to show the result, or for some time."""
+    monkeypatch.setattr(time_limit, "WRITE_SECONDS", 2.0)
     ingestion.kafka.make_topic(ingestion.name)
     ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
-    ingestion.proxy.fail_next(Loss.HUNG, method="GET", path="/supervisor")
-    ingestion.one_pass(settings=operators)
+    ingestion.proxy.fail_next(reaction, method="POST", path="/supervisor")
+    ingestion.one_pass(settings=of_one_run())
     assert ingestion.condition("Ready") == ("False", "DruidUnreachable")
-    assert "within 10 seconds (read_timeout)" in ingestion.stored["status"]["message"]
+    assert "s of one reconcile in the operator" in ingestion.stored["status"]["message"]
 
-    ingestion.proxy.fail_next(slow, method="POST", path="/supervisor")
-    outcome = ingestion.one_pass(settings=replace(operators, timeouts=replace(operators.timeouts, read_timeout=5)))
-    assert f"create supervisor {ingestion.name}" in done(outcome)
-    assert (ingestion.proxy.unmet, outcome.warnings) == (0, ())
+    for _run in range(2):
+        ingestion.one_pass(settings=of_one_run())
+        assert ingestion.writes == []
+    if reaction is accepted:
+        assert ingestion.condition("Ready") == ("True", "Suspended")
+    else:
+        assert "has not answered the request to create supervisor" in ingestion.stored["status"]["message"]
+        monkeypatch.setattr(abandoned, "REPEAT_AFTER", timedelta())
+    ingestion.settled()
+    assert ingestion.times_submitted("kafka") == 1
+    [record] = [each for each in ingestion.live.list("ConfigMap") if ingestion.name in each["metadata"]["name"]]
+    assert "abandoned" not in record["data"]["state.json"]
 
 
-def slow(request: Request, forward: Forward) -> Answer | Loss:
-    """Respond, but later than the timeout of reads."""
-    time.sleep(6)
-    return forward(request)
+def test_silent_druid_ends_a_run(ingestion: Ingesting) -> None:
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
+    ingestion.proxy.fail_next(Loss.HUNG, method="GET", path="/supervisor")
+    ingestion.one_pass(settings=of_one_run())
+    assert ingestion.condition("Ready") == ("False", "DruidUnreachable")
+    assert (ingestion.writes, ingestion.stored["metadata"].get("finalizers")) == ([], None)
 
 
 def test_unreachable_server(ingestion: Ingesting) -> None:

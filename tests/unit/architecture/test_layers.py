@@ -39,7 +39,10 @@ VALUES = tuple(f"{DRUID}_values.{part}" for part in ("errors", "nested_json", "p
 # What a secret is, and where it is in a text.
 SECRET = f"{DRUID}_secrets.secret"
 # The steps of a request and its response are ordered: each imports only those before it.
-TRANSPORT = tuple(f"{DRUID}_http.{part}" for part in ("address", "connection", "deadline", "errors", "own_host"))
+TRANSPORT = (
+    *(f"{DRUID}_http.{part}" for part in ("address", "connection", "deadline", "errors", "own_host")),
+    *(f"{DRUID}_http.{part}" for part in ("request", "time_limit")),
+)
 REDIRECT = tuple(
     f"{DRUID}_http.{part}" for part in ("address", "connection", "error_message", "errors", "request", "transport")
 )
@@ -92,7 +95,12 @@ PACKAGES = (
     Package("plugins/module_utils/_http/errors.py", (ERRORS,), PURE_PYTHON),
     Package("plugins/module_utils/_http/retry.py", (), PURE_PYTHON),
     Package("plugins/module_utils/_http/address.py", (SECRET, ERRORS), PURE_PYTHON),
-    Package("plugins/module_utils/_http/connection.py", (f"{DRUID}_http.address", ERRORS), PURE_PYTHON),
+    Package(
+        "plugins/module_utils/_http/connection.py",
+        (f"{DRUID}_http.address", f"{DRUID}_http.time_limit", ERRORS),
+        PURE_PYTHON,
+    ),
+    Package("plugins/module_utils/_http/time_limit.py", (), PURE_PYTHON),
     Package("plugins/module_utils/_http/permissions.py", (f"{DRUID}_values.nested_json",), PURE_PYTHON),
     Package(
         "plugins/module_utils/_http/error_message.py",

@@ -43,7 +43,6 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"connect_timeout": 0}, "connect_timeout (0): it must be greater than 0 seconds."),
     ({"read_timeout": -1.5}, "read_timeout (-1.5): it must be greater than 0 seconds."),
     ({"read_timeout": float("nan")}, "read_timeout (NaN): it must be greater than 0 seconds."),
-    ({"write_timeout": 0}, "write_timeout (0): it must be greater than 0 seconds."),
     ({"retry_timeout": -1}, "retry_timeout (-1): it must not be negative."),
 ]
 

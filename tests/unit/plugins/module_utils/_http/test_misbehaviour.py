@@ -37,7 +37,6 @@ from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.fake_tim
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.misbehaving_server import (
     Answer,
     Server,
-    be_silent,
     close,
     flood,
     reset,
@@ -102,23 +101,6 @@ def drip_to(connection: socket.socket) -> None:
         while True:
             connection.sendall(b"\x00")
             time.sleep(0.05)
-
-
-@pytest.mark.parametrize(
-    ("call", "times", "option"),
-    [
-        (get, {"read_timeout": 0.3, "write_timeout": 120}, "read_timeout"),
-        (post, {"read_timeout": 120, "write_timeout": 0.3}, "write_timeout"),
-        (delete, {"read_timeout": 120, "write_timeout": 0.3, "retry_timeout": 0}, "write_timeout"),
-        (post, {"read_timeout": 0.3}, "read_timeout"),
-    ],
-)
-def test_reads_have_their_own_timeout(
-    call: Call, times: dict[str, float], option: str, server: Server, fake_time: FakeTime
-) -> None:
-    server.answers = [be_silent]
-    with pytest.raises(Unreachable, match=f"no complete response within 0.3 seconds .{option}."):
-        call(fake_time.client(server.url, **times))
 
 
 @pytest.mark.parametrize("broken", [close, reset, say(502), say(503), say(504), send(HALF)])

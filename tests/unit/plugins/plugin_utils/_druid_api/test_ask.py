@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
     Unreachable,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions, state
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import MAX_SECONDS, ask, send
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import ask, send
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
     COORDINATOR_CONFIG,
     LOAD_QUEUES,
@@ -148,13 +148,6 @@ def test_a_druid_that_does_not_respond_is_asked_once() -> None:
 def test_an_error_of_one_server_does_not_prevent_other_answers() -> None:
     druid = Druid(servers=ServerError(503, "no leader", "GET", "http://r"), workers=[])
     assert ask(druid, [SERVERS, WORKERS])[WORKERS] == ()  # type: ignore[arg-type]
-
-
-def test_no_question_is_asked_after_the_time_limit() -> None:
-    times = iter((0.0, 1.0, MAX_SECONDS + 1.0))
-    druid = Druid(servers=[], workers=[])
-    found = ask(druid, [SERVERS, WORKERS], lambda: next(times))  # type: ignore[arg-type]
-    assert (found[SERVERS], found[WORKERS].cause, len(druid.requests)) == ((), state.UNREACHABLE, 1)
 
 
 def test_what_was_not_asked_has_no_answer() -> None:

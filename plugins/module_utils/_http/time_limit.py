@@ -1,0 +1,47 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How long a request may take: by the option of its connection, and by what is left of the run that it belongs to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+# For the first write of a run, however long its reads have taken. Otherwise a slow Druid would never be written to.
+WRITE_SECONDS = 10.0
+
+
+class Timeout(NamedTuple):
+    """Seconds, and the option or limit that they come from, for a message."""
+
+    seconds: float
+    source: str
+
+
+class TimeLimit:
+    """The seconds that a whole run may wait for servers whose address the author of a resource sets.
+
+    All connections of the run share it. What is left of it is the timeout of a write, and the longest one of a read.
+    """
+
+    def __init__(self, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
+        self.seconds = seconds
+        self._now = now
+        self._end = now() + seconds
+        self._has_written = False
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left; 0 or less if it is over."""
+        return self._end - self._now()
+
+    def timeout(self, *, is_write: bool) -> Timeout:
+        """Return the timeout of a request that is sent now; 0 seconds if it must not be sent."""
+        left = self.left
+        if is_write and not self._has_written:
+            self._has_written = True
+            left = max(left, WRITE_SECONDS)
+        return Timeout(max(left, 0.0), f"the {self.seconds:g} s of one reconcile in the operator")
