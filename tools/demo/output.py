@@ -29,7 +29,8 @@ class Shell:
     """Runs commands as a person would, and prints them."""
 
     def __init__(self, environment: Mapping[str, str], log: Path) -> None:
-        self._environment, self._log = environment, log
+        # Ansible does not flush what it prints to a pipe
+        self._environment, self._log = {**environment, "PYTHONUNBUFFERED": "1"}, log
         self._status = 0
 
     def run(self, *command: str | Path, show: Callable[[str], str | None] = lambda line: line) -> None:
