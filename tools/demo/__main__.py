@@ -84,7 +84,7 @@ class Demo:
         target = self._named() if named else self._embedded()
         environment = self._environment(target)
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("K8S_AUTH_")}
-        shell = Shell({**inherited, **environment}, self._log)
+        shell = Shell({**inherited, **environment, "ANSIBLE_CALLBACK_RESULT_FORMAT": "json"}, self._log)
         self._install_collection(shell)
         shown = self._create(shell, target)
         self._write_environment(environment, shown)

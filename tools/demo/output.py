@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -39,7 +40,7 @@ class Shell:
         self.quietly(*command, show=show)
 
     def quietly(self, *command: str | Path, show: Callable[[str], str | None] = lambda line: None) -> None:
-        """Print only the lines that `show` returns something for; if the command fails, the others too, and exit."""
+        """Print only the lines that `show` returns something for; if the command fails, exit with its error."""
         others = []
         for line in self._lines(command):
             if (shown := show(line)) is not None:
@@ -47,7 +48,7 @@ class Shell:
             else:
                 others.append(line)
         if self._status != 0:
-            sys.exit("\n".join([*others, f"It failed. All output is in {self._log}."]))
+            sys.exit("\n".join([*error_of(others), f"It failed. All output is in {self._log}."]))
 
     def read(self, *command: str | Path) -> str:
         """What a command prints; if it fails, exit with its error."""
@@ -71,13 +72,24 @@ class Shell:
         self._status = ran.returncode
 
 
+def error_of(output: Sequence[str]) -> Sequence[str]:
+    """The errors in what a command has printed: those of the tasks of a playbook, or else everything."""
+    failed = re.compile(r"\[ERROR\]: (?:Task failed: (?:Action failed: |Module failed: )?)?(.+)")
+    return [match[1] for line in output if (match := failed.fullmatch(line))] or output
+
+
 def progress(name: str) -> Callable[[str], str | None]:
-    """Of the output of a playbook: what a reconcile of the cluster awaits, and its plan and conditions at the end."""
-    lines = re.compile(rf"(?:    - |{re.escape(name)}: )'?(.+?)'?")
+    """Of the output of a playbook: what a reconcile of the cluster awaits, and its result at the end, which is JSON."""
+    task = ""
 
     def show(line: str) -> str | None:
-        match = lines.fullmatch(line)
-        return f"  {match[1]}" if match else None
+        nonlocal task
+        if line.startswith("TASK ["):
+            task = line
+        if line.startswith(f"{name}: "):
+            return f"  {line.removeprefix(f'{name}: ')}"
+        is_result = "Print the result]" in task and line.startswith('        "')
+        return f"  {json.loads(line.rstrip(','))}" if is_result else None
 
     return show
 

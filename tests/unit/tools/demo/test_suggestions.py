@@ -2,14 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the demo shows and suggests."""
+"""What the demo suggests."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from ansible_collections.druidops.druid.tools.demo.output import progress, table
 from ansible_collections.druidops.druid.tools.demo.suggestions import Shown, suggestions
 
 ROUTER = "http://192.0.2.1:8888"
@@ -42,23 +41,3 @@ def step(command: str) -> str:
         return f"{program} {words[0]}"
     marks = [mark for mark in ("--check", "absent") if program == "ansible-playbook" and mark in command]
     return " ".join([program, *marks])
-
-
-@pytest.mark.parametrize(
-    ("line", "shown"),
-    [
-        ("one: 0/5 pods ready. Waiting for brokers 0/1.", "  0/5 pods ready. Waiting for brokers 0/1."),
-        ("    - create ConfigMap one-config", "  create ConfigMap one-config"),
-        ("    - 'Ready=True AllPodsReady: All pods are ready.'", "  Ready=True AllPodsReady: All pods are ready."),
-        ("TASK [Reconcile the cluster] ****", None),
-        ("  msg:", None),
-        ("localhost                  : ok=1    changed=0", None),
-    ],
-)
-def test_progress_is_what_the_cluster_awaits_and_its_plan(line: str, shown: str | None) -> None:
-    assert progress("one")(line) == shown
-
-
-def test_rows_are_below_their_columns() -> None:
-    rows = [{"page": "start", "visits": 3}, {"page": "a", "visits": 1234567}]
-    assert list(table(rows)) == ["  page   visits", "  -----  -------", "  start  3", "  a      1234567"]

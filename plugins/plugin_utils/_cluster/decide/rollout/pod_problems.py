@@ -12,10 +12,11 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready, seconds_since
 
+_CRASH_LOOP, _OUT_OF_MEMORY = "CrashLoopBackOff", "OOMKilled"
 # Waiting reasons of a container that need a change by the user.
 FAILING = frozenset(
     {
-        "CrashLoopBackOff",
+        _CRASH_LOOP,
         "ImagePullBackOff",
         "ErrImagePull",
         "ErrImageNeverPull",
@@ -31,7 +32,6 @@ FAILING = frozenset(
 LASTING_SECONDS, MIN_RESTARTS = 60, 3
 # The end of a termination message, which can be a whole log.
 MAX_MESSAGE_CHARACTERS = 200
-_OUT_OF_MEMORY = "OOMKilled"
 
 _Container = Mapping[str, Any]
 
@@ -50,7 +50,7 @@ def cannot_recover(pod: Manifest, now: datetime) -> bool:
         return False
     containers = _containers(pod)
     waits = {each["state"]["waiting"]["reason"] for each in containers if _waits_for_change(each)}
-    return bool(waits - {"CrashLoopBackOff"}) or any(each.get("restartCount", 0) >= MIN_RESTARTS for each in containers)
+    return bool(waits - {_CRASH_LOOP}) or any(each.get("restartCount", 0) >= MIN_RESTARTS for each in containers)
 
 
 def _seconds_unready(pod: Manifest, now: datetime) -> float:
@@ -83,8 +83,9 @@ def failure(pod: Manifest) -> Iterator[str]:
     waiting = next(filter(_waits_for_change, containers), None)
     if waiting is not None:
         found = waiting["state"]["waiting"]
-        message = f": {found['message']}" if found.get("message") else ""
-        yield f"{_head(pod, waiting)}: {found['reason']}{message}{_last_end(pod, waiting)}"
+        # the message of a crash loop only names the pod again, and changes with every pause
+        text = "" if found["reason"] == _CRASH_LOOP else found.get("message")
+        yield f"{_head(pod, waiting)}: {found['reason']}{f': {text}' if text else ''}{_last_end(pod, waiting)}"
     elif is_unready(pod) and not is_terminating(pod) and not is_evicted(pod):
         ended = next((each for each in containers if not each.get("ready") and _end(each)), None)
         if ended is not None:
@@ -151,9 +152,11 @@ def _last_end(pod: Manifest, container: _Container) -> str:
 
 
 def _advice(pod: Manifest, container: _Container, ended: Mapping[str, Any]) -> str:
-    """Return what to do about a container that the kernel has killed, since its log does not show that."""
+    """Return what to do: the log of the container has the cause, unless the kernel has killed it."""
     if ended.get("reason") != _OUT_OF_MEMORY:
-        return ""
+        which = f"{_name(pod)} --container {container['name']} --namespace {pod['metadata'].get('namespace', 'default')}"
+        # what has not been started again has no previous log
+        return f"see kubectl logs {which}{'' if (container.get('state') or {}).get('terminated') else ' --previous'}"
     spec = pod.get("spec") or {}
     containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
     found: _Container = next((each for each in containers if each["name"] == container["name"]), {})

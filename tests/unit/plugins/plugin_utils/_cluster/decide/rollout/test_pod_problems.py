@@ -43,6 +43,7 @@ def restarted(code: int, reason: str, message: str = "", **more: Any) -> Manifes
     return {"name": "m", "state": {"running": {}}, "lastState": last, "restartCount": 1, "ready": False, **more}
 
 
+LOG = "see kubectl logs p --container m --namespace default"
 MORE_MEMORY = "the container needs more than the memory of its node, raise it or lower the sizes of its JVM"
 
 PODS: list[tuple[str, Manifest, tuple[str, ...]]] = [
@@ -79,6 +80,24 @@ PODS: list[tuple[str, Manifest, tuple[str, ...]]] = [
         "killed, and waiting for the next attempt",
         pod("p", containerStatuses=[{**waiting("CrashLoopBackOff")[1], "lastState": ended(137, "OOMKilled")}]),
         (f"pod p, container m: CrashLoopBackOff, last exit code 137 (OOMKilled): {MORE_MEMORY}",),
+    ),
+    (
+        "crashed, and waiting for the next attempt: the log has the cause",
+        pod(
+            "p",
+            containerStatuses=[
+                {
+                    **waiting("CrashLoopBackOff", message="back-off 10s restarting failed container=m pod=p")[1],
+                    "lastState": ended(1, "Error"),
+                }
+            ],
+        ),
+        (f"pod p, container m: CrashLoopBackOff, last exit code 1 (Error): {LOG} --previous",),
+    ),
+    (
+        "crashed just now",
+        pod("p", containerStatuses=[{"name": "m", "state": ended(1, "Error")}]),
+        (f"pod p, container m: ended, last exit code 1 (Error): {LOG}",),
     ),
     (
         "with the end of its log",
