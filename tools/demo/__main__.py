@@ -114,7 +114,7 @@ class Demo:
             )
         simulated = cannot_run_druid()
         title("Kubernetes on this machine" if simulated else "Kubernetes and Druid on this machine, in real containers")
-        say("The first time, this is downloaded and built: 4 to 8 minutes on two cores. Afterwards it is in the cache.")
+        say("The first time, this is downloaded and built: 4 to 8 minutes on two cores, 6 GB of disk.")
         failures = self._prepare(*self._kubernetes(), *(() if simulated else self._druid()))
         if "Kubernetes" in failures:
             sys.exit(f"Kubernetes could not be built: {failures['Kubernetes']}")

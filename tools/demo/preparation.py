@@ -20,8 +20,8 @@ from testbed.processes import die_with_parent
 from .output import say
 
 _REPORT_EVERY = 20.0
-# A job that was only looked up in the cache is not worth a line.
-_NOTICEABLE = 3.0
+# A job that takes no longer has only looked it up.
+_FROM_CACHE = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +88,8 @@ class Preparation:
         seconds = time.monotonic() - running.since
         if running.process.returncode == 0:
             self._ready.add(job.title)
-            if seconds > _NOTICEABLE:
-                say(f"  {len(self._ready)} of {self._count}: {job.title}, {_duration(seconds)}")
+            how = _duration(seconds) if seconds > _FROM_CACHE else "from the cache"
+            say(f"  {len(self._ready)} of {self._count}: {job.title}, {how}")
         else:
             self.failures[job.title] = self._last_line(job)
             say(f"  {job.title}: failed, see {self._log(job)}")

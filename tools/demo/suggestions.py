@@ -51,7 +51,7 @@ def _blocks(shown: Shown) -> Iterator[tuple[str, ...]]:
         scale = f"{kubectl} patch druid {shown.name} --type merge --patch '{replicas}'"
         look = f"{kubectl} get druids,pods"
         yield (
-            "Scale: two Routers.",
+            "Scale: two Routers. No operator runs here, so run the playbook after a change of the resource.",
             scale,
             _playbook(f"druid_cluster_name={shown.name}", "druid_cluster_wait=true"),
             look,

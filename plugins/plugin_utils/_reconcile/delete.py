@@ -77,14 +77,16 @@ def continue_deletion(
     clock: Clock,
     add: Callable[[Outcome[_Plan], Report[_Plan]], Outcome[_Plan]] = Outcome.after,
 ) -> Outcome[_Plan]:
-    """Reconcile a terminating resource once, unless it is deleted; the outcome names it while it remains."""
+    """Reconcile a terminating resource once, unless it is deleted; the outcome names it while it remains.
+
+    What is deleted has no conditions: there is no report of it.
+    """
     live = _live(api, resource)
-    if live is None:
-        return replace(last, remains=())
-    last = add(last, reconcile(api, live, request.options, clock.now()))
-    if request.waits and last.report is not None and last.report.is_deleted:
-        live = _live(api, resource)
-    return replace(last, remains=() if live is None else (with_finalizers(live),))
+    if live is not None:
+        last = add(last, reconcile(api, live, request.options, clock.now()))
+        if request.waits and last.report is not None and last.report.is_deleted:
+            live = _live(api, resource)
+    return replace(last, remains=(), report=None) if live is None else replace(last, remains=(with_finalizers(live),))
 
 
 def until_nothing_remains(

@@ -99,7 +99,7 @@ def _roots() -> tuple[Path, ...]:
 
 
 def _unpack(packages: list[str], target: Path) -> None:
-    say(f"unpacking {', '.join(packages)} into the cache: half a minute, once per machine")
+    say(f"unpacking {', '.join(packages)} into the cache, once per machine")
     with tempfile.TemporaryDirectory(dir=target.parent) as directory:
         files, root = Path(directory), Path(directory, "root")
         if _download(packages, files):

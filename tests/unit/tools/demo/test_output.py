@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 from ansible_collections.druidops.druid.tools.demo.output import Shell, error_of, progress, table
 
-# Prints a line, and waits until somebody has read it.
+# Prints a line, and waits until the test has read it.
 PROGRAM = """
 import pathlib, sys, time
 print("ready")
 end = time.monotonic() + 60
 while not pathlib.Path(sys.argv[1]).exists():
     if time.monotonic() > end:
-        sys.exit("nobody has read the line")
+        sys.exit("the line was not read")
     time.sleep(0.01)
 """
 

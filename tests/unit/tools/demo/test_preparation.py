@@ -37,4 +37,4 @@ def test_jobs_that_do_not_need_each_other_run_at_once(tmp_path: Path) -> None:
 def test_a_failure_is_that_of_all_that_need_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     jobs = (job("first", "echo much; echo no space left; exit 1"), job("second", "true", "first"), job("third", "true"))
     assert run(tmp_path, *jobs) == {"first": "no space left", "second": "no space left"}
-    assert capsys.readouterr().out == f"  first: failed, see {tmp_path}/first.log\n"
+    assert f"  first: failed, see {tmp_path}/first.log\n" in capsys.readouterr().out

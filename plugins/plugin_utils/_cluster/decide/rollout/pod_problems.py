@@ -154,9 +154,10 @@ def _last_end(pod: Manifest, container: _Container) -> str:
 def _advice(pod: Manifest, container: _Container, ended: Mapping[str, Any]) -> str:
     """Return what to do: the log of the container has the cause, unless the kernel has killed it."""
     if ended.get("reason") != _OUT_OF_MEMORY:
-        which = f"{_name(pod)} --container {container['name']} --namespace {pod['metadata'].get('namespace', 'default')}"
+        namespace = pod["metadata"].get("namespace", "default")
         # what has not been started again has no previous log
-        return f"see kubectl logs {which}{'' if (container.get('state') or {}).get('terminated') else ' --previous'}"
+        which = "" if (container.get("state") or {}).get("terminated") else " --previous"
+        return f"see kubectl logs {_name(pod)} --container {container['name']} --namespace {namespace}{which}"
     spec = pod.get("spec") or {}
     containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
     found: _Container = next((each for each in containers if each["name"] == container["name"]), {})
