@@ -28,7 +28,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_cha
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_write import write_list
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -54,8 +53,7 @@ def write_to_druid(
     options: Options,
     request: DruidRequest,
 ) -> Finding | None:
-    """Send the request, never on a cache read; return a finding if it fails."""
-    require_live_api(api)
+    """Send the request; return a finding if it fails."""
     found = druid_access(api, resource, cluster, observed, options, request.title).found
     if isinstance(found, Finding):
         return found

@@ -30,7 +30,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normaliz
     without_normalization,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
@@ -77,7 +76,6 @@ def _with_druid(
             )
         if read_only or not found_changes.steps:
             return _with_changes(done, found_changes)
-        require_live_api(api)
         with options.phases("act"):
             written = write_changes(client, found_changes.steps)
     done = replace(done, normalized_in_druid=with_normalized(known, written.steps, written.remaining, _IN_STATUS))

@@ -6,17 +6,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.creation import (
-    can_create,
-    judged_before,
-    only_creates,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import QUOTA
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.missing_pods import EVENT
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run, dry_run_patches
@@ -32,17 +27,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
     Inputs,
     LetOthersGrow,
     List,
-    Verdict,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import (
-    CachedApi,
-    CacheMiss,
-    require_live_api,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import MAX_NEEDS, Need, decide_and_gather
@@ -58,18 +47,14 @@ def plan_for(api: KubernetesApi, inputs: Inputs, options: Options) -> tuple[Plan
     """Return the plan, and the inputs with everything that it is based on."""
     # After each group for which others do not wait, the other steps need dry runs.
     max_needs = MAX_NEEDS + 3 * len(inputs.cluster.groups)
-    plan, inputs = decide_and_gather(decide, partial(_gather, api, options), inputs, max_needs)
-    if plan.steps and isinstance(api, CachedApi) and not only_creates(inputs, plan.steps):
-        raise CacheMiss
-    return plan, inputs
+    return decide_and_gather(decide, partial(_gather, api, options), inputs, max_needs)
 
 
 def _gather(api: KubernetesApi, options: Options, inputs: Inputs, need: Need) -> Inputs:
     if isinstance(need, DryRunPatches | DryRunTemplates | DryRunRecreations):
-        require_live_api(api)
         return _dry_run(api, inputs, need)
     if isinstance(need, DryRun):
-        return replace(inputs, verdicts=_verdicts(api, inputs, need.steps))
+        return replace(inputs, verdicts=dry_run(api, need.steps))
     if isinstance(need, LetOthersGrow):
         return _without_verdicts(replace(inputs, blocked_expansions=inputs.blocked_expansions | {need.group}))
     if isinstance(need, AskDruid):
@@ -86,8 +71,6 @@ def _read(api: KubernetesApi, inputs: Inputs, need: Need) -> Inputs:
     if isinstance(need, List):
         return replace(inputs, lists={**inputs.lists, need.kind: _list(api, inputs.cluster.namespace, need)})
     if isinstance(need, GetResource):
-        # A stale resource in a cache may seem to be an earlier or a later one.
-        require_live_api(api)
         return replace(inputs, latest=(api.get(names.KIND, inputs.cluster.namespace, inputs.cluster.name),))
     if isinstance(need, GetStorageClasses):
         return replace(inputs, storage_classes={name: _storage_class(api, name) for name in need.names})
@@ -110,24 +93,9 @@ def _dry_run(api: KubernetesApi, inputs: Inputs, need: DryRunPatches | DryRunTem
 
 
 def _unlisted(api: KubernetesApi, inputs: Inputs, keys: Iterable[ObjectKey]) -> dict[ObjectKey, Manifest]:
-    """Return the objects of these names; a creation on a cache read finds out whether they exist."""
-    if isinstance(api, CachedApi) and can_create(inputs):
-        return {}
+    """Return the objects of these names that exist."""
     found = (api.get(key.kind, inputs.cluster.namespace, key.name) for key in keys)
     return {key_of(live): live for live in found if live is not None}
-
-
-def _verdicts(api: KubernetesApi, inputs: Inputs, steps: Sequence[Step]) -> dict[ObjectKey, Verdict]:
-    """Return the verdicts of the API server. On a cache read: CacheMiss unless all creations are accepted."""
-    if not isinstance(api, CachedApi):
-        return dry_run(api, steps)
-    if not (can_create(inputs) and only_creates(inputs, steps)):
-        raise CacheMiss
-    api.confirm(inputs.resource)
-    verdicts = dry_run(api.direct, judged_before(steps))
-    if any(verdict.rejection for verdict in verdicts.values()):
-        raise CacheMiss
-    return verdicts
 
 
 def _storage_class(api: KubernetesApi, name: str) -> Manifest | str:

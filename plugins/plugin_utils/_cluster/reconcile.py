@@ -22,7 +22,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import REPORTING, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import CachedApi, require_live_api
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pause_finding
@@ -41,8 +40,6 @@ def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: dat
 
 def _finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
     """Finalize a terminating resource. Its spec is ignored, since it may be invalid."""
-    # there is always something to do
-    require_live_api(api)
     cluster = Cluster.from_resource({**resource, "spec": {}})
     sequence = DeletionSequence(api, cluster, options.check_mode, waits=not options.keep_finalizer)
     with options.phases("observe"):
@@ -73,21 +70,7 @@ def _reconcile(now: datetime, api: KubernetesApi, resource: Manifest, options: O
     if options.check_mode:
         return _dynamic_config(api, done, options, read_only=True)
     done = _with_written(replace(done, results=_act(api, plan.steps, options, done)))
-    if isinstance(api, CachedApi) and not all(result.is_done for result in done.results):
-        done = _repeated(now, api.direct, done, options)
     return _dynamic_config(api, done, options, read_only=False)
-
-
-def _repeated(now: datetime, api: KubernetesApi, done: Reconciled, options: Options) -> Reconciled:
-    """Repeat a reconcile on the API server, since a write that was decided on a cache failed; keep what was written."""
-    resource = done.resource
-    live = api.get(resource["kind"], resource["metadata"]["namespace"], resource["metadata"]["name"])
-    if live is None or live["metadata"]["uid"] != resource["metadata"]["uid"] or is_terminating(live):
-        return done
-    later = _reconcile(now, api, live, options)
-    written = tuple(result for result in done.results if result.is_done)
-    steps = (*(result.step for result in written), *later.plan.steps)
-    return replace(later, plan=replace(later.plan, steps=steps), results=(*written, *later.results))
 
 
 def _act(

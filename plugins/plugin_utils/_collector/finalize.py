@@ -25,7 +25,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Chart
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, NOT_FOUND, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -38,7 +37,6 @@ _DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_probl
 
 def finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
     """Uninstall the release that belongs to this resource, and remove the finalizer. The spec may be invalid."""
-    require_live_api(api)
     specified, collector = Collector.from_resource(resource), Collector.from_resource(_with_recorded(resource))
     release, warning = _release(api, collector, _chart(specified, collector, options), options)
     uninstall: tuple[Step, ...] = () if release is None else (Uninstall(release, collector.release),)

@@ -65,6 +65,8 @@ COLLECTOR: Kind[Options, Plan] = Kind(
     delete_without_resource=_delete_without_resource,
     output=Output(lines, diff, _details),
     telemetry=TELEMETRY,
+    # ansible-operator would watch Secrets, and the kinds of all charts.
+    reads_cache=False,
 )
 
 

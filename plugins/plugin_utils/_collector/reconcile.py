@@ -41,7 +41,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.report i
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Chart, Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -66,8 +65,6 @@ def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: dat
 
 
 def _reconcile(now: datetime, api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
-    # The cache has neither Secrets nor the objects of a release: ansible-operator would watch their kinds.
-    require_live_api(api)
     collector = Collector.from_resource(resource)
     planned = Reconciled(resource, collector, Plan())
     problems = spec_errors(names.KIND, resource) or (

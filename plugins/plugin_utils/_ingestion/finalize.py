@@ -42,7 +42,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
     KubernetesApi,
     is_namespace_terminating,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
@@ -176,14 +175,12 @@ def _is_lasting(problem: Finding, found: Observed) -> bool:
 def _carried_out(api: KubernetesApi, client: DruidClient | None, planned: Reconciled, options: Options) -> Reconciled:
     if options.check_mode or not planned.plan.steps:
         return planned
-    require_live_api(api)
     done = act(api, client, planned)
     return replace(done, is_deleted=done.failed_step is None)
 
 
 def _terminating_parent(api: KubernetesApi, planned: Reconciled) -> str:
     """Return the parent that is also terminating, "" if none is."""
-    require_live_api(api)
     cluster = planned.observed.cluster
     if cluster is not None and is_terminating(cluster):
         return "cluster"

@@ -32,7 +32,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import REPORTING
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, spec_errors
@@ -81,7 +80,6 @@ def _with_druid(
         planned = replace(planned, ingestion=inputs.ingestion, plan=plan, druid_state=druid_state)
     if options.check_mode or not planned.plan.steps:
         return planned
-    require_live_api(api)
     with options.meter.phases("act"):
         done = act(api, client, planned)
     if done.is_unanswered:

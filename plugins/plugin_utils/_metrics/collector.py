@@ -18,6 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
     KubernetesApi,
     Transport,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cached_api import StaleCache
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import SERVER_ERROR, KubernetesError
 
 # connection.connect reports a missing library, and nothing is sent without it.
@@ -85,8 +86,8 @@ class PhaseTimer:
 class Meter:
     """Requests by name, seconds by phase; ``cache`` has a short timeout, and its requests are not counted.
 
-    ``cache_error`` is the error of a cache that did not respond. ``on_druid_retry`` is called with a message when Druid
-    does not respond for some seconds.
+    ``cache_error``: the cache did not respond, or is stale. ``on_druid_retry`` is called with a message when Druid does
+    not respond for some seconds.
     """
 
     requests: Counter[str] = field(default_factory=Counter)
@@ -105,9 +106,9 @@ class Meter:
         return replace(api, transport=CountingTransport(api.transport, self.requests, cache_request))
 
     def record_cache_error(self, error: KubernetesError) -> None:
-        """Count a reconcile whose cache did not respond."""
+        """Count a reconcile whose cache did not respond, or is not refreshed."""
         self.cache_error = error
-        self.requests["cache_errors"] += 1
+        self.requests["stale_caches" if isinstance(error, StaleCache) else "cache_errors"] += 1
 
     def add_druid(self, traffic: Mapping[str, int]) -> None:
         """Add the requests of a client of Druid's API: reads, writes, unanswered."""

@@ -32,6 +32,7 @@ ERRORS: Mapping[str, str] = {
 REQUESTS: Mapping[str, str] = {
     "cache_requests": "Reads from the cache of ansible-operator.",
     "cache_errors": "Reconciles to which the cache of ansible-operator did not respond.",
+    "stale_caches": "Full reconciles that found a cache that was not refreshed for seconds.",
     "kubernetes_reads": "Reads from the API server.",
     "kubernetes_dry_runs": "Dry runs of writes.",
     "kubernetes_writes": "Writes, including those of status and events.",

@@ -60,7 +60,8 @@ class Kind(Generic[_Options, _Plan]):
     `variable` is the role's variable with the resource, `arguments` are options of the action besides the common ones.
     `reconcile` observes, decides, acts and reports. `submitted` returns the plan of the write of the resource itself.
     `delete_without_resource` deletes what was reconciled without a resource. `role_variables` are variables of the role
-    besides those for options, without their prefix.
+    besides those for options, without their prefix. With `reads_cache`, the operator reads its cache first:
+    ansible-operator then watches all kinds that are read, of which there must be few.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Kind(Generic[_Options, _Plan]):
     output: Output[_Plan]
     telemetry: Telemetry[_Plan]
     role_variables: tuple[str, ...] = ()
+    reads_cache: bool = True
 
     @property
     def prefix(self) -> str:

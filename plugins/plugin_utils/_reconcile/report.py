@@ -15,7 +15,6 @@ from typing import Any, Generic, TypeVar
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.userinfo import without_userinfo
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import require_live_api
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -69,7 +68,8 @@ class Report(Generic[_Plan]):
     With `is_final` there is nothing to wait for: the desired state is reached, or a lasting problem blocks it.
     `progress` is a line of text. `requeue_after` are the seconds until the next reconcile, None for the regular period.
     `reporting_errors` are errors of writes of status and events; with `is_deleted` the resource was deleted.
-    `stuck`: why it does not reach the desired state by itself, empty if it may.
+    `stuck`: why it does not reach the desired state by itself, empty if it may. With `is_known` there is nothing to
+    write: no step, and the status and the events have all this already.
     """
 
     plan: _Plan
@@ -81,6 +81,7 @@ class Report(Generic[_Plan]):
     is_final: bool = False
     progress: str = ""
     stuck: str = ""
+    is_known: bool = False
 
     @property
     def changed(self) -> bool:
@@ -107,8 +108,7 @@ class Completed(Generic[_Plan]):
     @property
     def previous(self) -> Mapping[str, Any]:
         """The status before the reconcile; empty before the first one, where the CRD has a default."""
-        status = self.resource.get("status") or {}
-        return {} if status == NEVER_RECONCILED else status
+        return _previous(self.resource)
 
 
 @dataclass(frozen=True)
@@ -174,13 +174,16 @@ def report(
     reported = (text for text in api.warnings if kind.finalizer not in text)
     warnings = tuple(dict.fromkeys(map(masked, (*completed.warnings, *reported))))
     errors: tuple[str, ...] = ()
-    is_stored = "uid" in completed.resource["metadata"]
-    if is_stored and not check_mode:
-        texts = kind.events(done, completed, StatusChange(completed.previous, document, warnings))
-        texts = (replace(text, message=masked(text.message)) for text in texts)
+    is_stored, is_planned = "uid" in completed.resource["metadata"], check_mode and plan.changes
+    texts: tuple[EventText, ...] = ()
+    if is_stored and not is_planned:
+        change = StatusChange(completed.previous, document, warnings)
+        texts = tuple(replace(each, message=masked(each.message)) for each in kind.events(done, completed, change))
+    is_known = is_stored and not (plan.changes or texts) and document == completed.previous
+    if is_stored and not is_known and not check_mode:
         errors = tuple(map(masked, _publish(api, completed, document, texts, now)))
     # If the status cannot be written, the generation would be new in every reconcile.
-    is_new = is_stored and not errors and _is_new_generation(completed)
+    is_new = is_stored and not errors and is_new_generation(completed.resource)
     return Report(
         plan,
         document,
@@ -191,6 +194,7 @@ def report(
         kind.is_settled(document["conditions"]) or any(each.reason not in kind.transient for each in plan.problems),
         kind.progress(document),
         masked(stuck) if (stuck := kind.stuck(done, plan, now)) else "",
+        is_known,
     )
 
 
@@ -219,9 +223,6 @@ def _publish(
     """Write status and events; return the errors, which do not fail the reconcile."""
     try:
         if document != completed.previous and not completed.is_deleted:
-            if completed.plan.problems:
-                # A stale cache is no reason to report one.
-                require_live_api(api)
             write_status(api, completed.resource, document)
         send(api, completed.resource, texts, now)
     except KubernetesError as error:
@@ -229,14 +230,19 @@ def _publish(
     return ()
 
 
-def _is_new_generation(completed: Completed[Any]) -> bool:
-    """True when no reconcile has reported on this generation yet.
+def _previous(resource: Manifest) -> Mapping[str, Any]:
+    status = resource.get("status") or {}
+    return {} if status == NEVER_RECONCILED else status
+
+
+def is_new_generation(resource: Manifest) -> bool:
+    """Return whether no reconcile has reported on this generation yet.
 
     A CRD of the Go operator drops observedGeneration from each status, so that no generation is known to be new.
     """
-    reported = completed.previous.get("observedGeneration")
-    generation = completed.resource["metadata"].get("generation")
-    return not completed.previous if reported is None else bool(reported != generation)
+    previous, generation = _previous(resource), resource["metadata"].get("generation")
+    reported = previous.get("observedGeneration")
+    return not previous if reported is None else bool(reported != generation)
 
 
 def report_observe_failure(
@@ -246,8 +252,7 @@ def report_observe_failure(
     now: datetime,
     adapted: Callable[[Mapping[str, Any]], dict[str, Any]] = dict,
 ) -> None:
-    """Report in the conditions that a read failed, not that of a cache; the rest of the status stays unchanged."""
-    require_live_api(api)
+    """Report in the conditions that a read failed; the rest of the status stays unchanged."""
     previous = resource.get("status") or {}
     metadata = resource["metadata"]
     conditions = observe_failure(str(error), previous, metadata.get("generation"), now)

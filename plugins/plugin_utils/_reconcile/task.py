@@ -16,15 +16,20 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import try_cache_first
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cached_api import CachedApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import ignored_namespace, log_file, result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.cache_first import (
+    DEFAULT_PERIOD_SECONDS,
+    cache_first,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request, to_request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.duration import seconds_of
 
 
 @dataclass(frozen=True)
@@ -72,18 +77,22 @@ class Task:
         return returned
 
     def _reconcile(self, request: Request[Any], meter: Meter) -> Outcome[Any]:
-        """Return the outcome of the reconcile; the operator tries it on its cache first."""
+        """Return the outcome of the reconcile; the operator reads its cache first."""
+        clock = Clock()
 
-        def attempt(api: KubernetesApi) -> Outcome[Any]:
-            return run(self.kind, api, request, partial(self._progress, request.name), Clock())
+        def reconcile(api: KubernetesApi) -> Outcome[Any]:
+            return run(self.kind, api, request, partial(self._progress, request.name), clock)
 
         def connect_server() -> KubernetesApi:
             return meter.of_server(self._server())
 
         cache = _cache(self.arguments["cache_kubeconfig"], meter) if self.arguments["cache_kubeconfig"] else None
         if cache is None:
-            return attempt(connect_server())
-        return try_cache_first(meter.of_cache(cache), connect_server, attempt, meter.record_cache_error)
+            return reconcile(connect_server())
+        cached = CachedApi.of(meter.of_cache(cache), connect=connect_server)
+        if not self.kind.reads_cache:
+            return reconcile(cached.direct)
+        return cache_first(self.kind, request, cached, _period(), clock.now(), reconcile, meter.record_cache_error)
 
     def _server(self) -> KubernetesApi:
         """Return the connection to the API server, never to a cache."""
@@ -113,6 +122,11 @@ class Task:
 
     def _progress(self, name: str, text: str) -> None:
         self.display(f"{name}: {text}")
+
+
+def _period() -> float:
+    """Return the operator's period in seconds."""
+    return seconds_of(os.environ.get("RECONCILE_WAIT", "")) or DEFAULT_PERIOD_SECONDS
 
 
 def _cache(kubeconfig: str, meter: Meter) -> KubernetesApi | None:

@@ -2,14 +2,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the operator writes after a read from a cache: missing objects and the status, whatever the cache has missed."""
+"""The operator's reads: a cache, whatever it has missed, only decides that there is nothing to do."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,9 +19,10 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.clock impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi, Transport
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import try_cache_first
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cached_api import CachedApi, StaleCache
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError, ResourceNotFound
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import run as kernel
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.cache_first import cache_first, is_full_due
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.in_process import (
@@ -30,53 +32,88 @@ from ansible_collections.druidops.druid.tests.system.support.in_process import (
     until_reached,
     until_ready,
 )
-from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 
 NAME = "c"
 USER, CACHE = "druidops", "operator"
-# In small_cluster: by group, the first object written is its ConfigMap, and the budget is written by itself.
-FIRST, LEAF = "configmaps", "poddisruptionbudgets"
+PERIOD = 60
+
+
+def as_it_is(transport: Transport) -> Transport:
+    """Return a cache that has missed nothing."""
+    return transport
 
 
 @dataclass
-class Stale:
+class Missing:
     """Requests to a cache that has missed all objects of some kinds."""
 
-    inner: Transport
     kinds: tuple[str, ...]
+    inner: Transport | None = None
+
+    def __call__(self, inner: Transport) -> Missing:
+        return Missing(self.kinds, inner)
 
     def request(self, method: str, url: str, **arguments: Any) -> Any:
         """Answer a LIST of a missed kind with no objects."""
         if "labelSelector=" in url and any(f"/{kind}?" in url for kind in self.kinds):
             return SimpleNamespace(status=200, headers={}, data=b'{"items": []}')
+        assert self.inner is not None
         return self.inner.request(method, url, **arguments)
+
+
+@dataclass
+class Stopped:
+    """Requests to a cache that answers each read as it did the first time."""
+
+    answers: dict[str, Any] = field(default_factory=dict)
+    inner: Transport | None = None
+
+    def __call__(self, inner: Transport) -> Stopped:
+        self.inner = inner
+        return self
+
+    def request(self, method: str, url: str, **arguments: Any) -> Any:
+        """Answer as the first time."""
+        assert self.inner is not None
+        if url not in self.answers:
+            self.answers[url] = self.inner.request(method, url, **arguments)
+        return self.answers[url]
 
 
 ALL = ("configmaps", "services", "statefulsets", "persistentvolumeclaims", "poddisruptionbudgets", "pods")
 
 
-def reconcile(live: NamespaceClient, *missed: str, before: Callable[[], object] = lambda: None) -> Outcome[Plan]:
-    """Reconcile as the operator does; `before` is called between the read from the cache and the first write."""
-    direct, cached = connection(live, USER), connection(live, CACHE)
-    cached.transport = Stale(cached.transport, missed)
-    request = cluster_request(NAME, live.namespace)
-    confirm = direct.get
+@dataclass
+class Operator:
+    """Reconciles the cluster as the operator does; `cache` changes the connection to its cache."""
 
-    def get(kind: str, namespace: str | None, name: str) -> Any:
-        if kind == "Druid":
-            before()
-        return confirm(kind, namespace, name)
+    live: NamespaceClient
+    cache: Callable[[Transport], Transport] = as_it_is
+    errors: list[KubernetesError] = field(default_factory=list)
 
-    direct.get = get  # type: ignore[method-assign]
+    def reconcile(self, *, is_due: bool = False) -> Outcome[Plan]:
+        """Return the outcome; at a time when a full reconcile is due, or not."""
+        direct, cached = connection(self.live, USER), connection(self.live, CACHE)
+        cached.transport = self.cache(cached.transport)
+        request = cluster_request(NAME, self.live.namespace)
 
-    def attempt(api: KubernetesApi) -> Outcome[Plan]:
-        return kernel.run(DRUID, api, request, lambda _text: None, Clock())
+        def on_server(api: KubernetesApi) -> Outcome[Plan]:
+            return kernel.run(DRUID, api, request, lambda _text: None, Clock())
 
-    return try_cache_first(cached, lambda: direct, attempt, _unexpected)
+        uid = (self.live.find("Druid", NAME) or {"metadata": {"uid": ""}})["metadata"]["uid"]
+        times = (Clock().now() + timedelta(seconds=PERIOD * number) for number in range(10))
+        now = next(each for each in times if is_full_due(uid, PERIOD, each) == is_due)
+        cached = CachedApi.of(cached, connect=lambda: direct)
+        return cache_first(DRUID, request, cached, PERIOD, now, on_server, self.errors.append)
 
 
-def _unexpected(error: KubernetesError) -> None:
-    raise AssertionError(error)
+def reconcile(live: NamespaceClient, *missed: str) -> Outcome[Plan]:
+    """Reconcile as the operator does, with a cache that has missed some kinds."""
+    operator = Operator(live, Missing(missed))
+    outcome = operator.reconcile()
+    assert operator.errors == []
+    return outcome
 
 
 def create(live: NamespaceClient, **spec: Any) -> None:
@@ -94,49 +131,41 @@ def versions(live: NamespaceClient) -> dict[tuple[str, str], str]:
     }
 
 
-def test_creation_reads_only_resource_and_quotas_and_writes_each_object_once(live: NamespaceClient) -> None:
+def test_nothing_to_do_is_no_request_to_the_api_server(live: NamespaceClient) -> None:
+    create(live)
+    until_reached(live, NAME)
+    mark = live.mark()
+    assert not good(reconcile(live)).changed
+    assert live.requests(mark, USER) == []
+
+
+def test_creation_reads_the_api_server_and_writes_each_object_once(live: NamespaceClient) -> None:
     create(live)
     mark = live.mark()
 
     good(reconcile(live))
 
+    # of the cache only the resource: a new generation is always reported
+    assert [(each.verb, each.resource) for each in live.requests(mark, CACHE)] == [("get", "druids")]
     requests = live.requests(mark, USER)
-    reads = [(each.verb, each.resource) for each in requests if each.verb in ("get", "list")]
-    assert reads == [("get", "druids"), ("list", "resourcequotas")]
     created = Counter(f"{each.resource}/{each.name}" for each in requests if each.code == 201 and not each.dry_run)
-    objects = {key for key in created if not key.startswith("events/")}
-    assert objects >= {f"{kind}s/{name}" for kind, name in _written(live)}
+    assert {key for key in created if not key.startswith("events/")} >= {
+        f"{kind.lower()}s/{name}" for kind, name in live.created_objects() if kind != "PersistentVolumeClaim"
+    }
     assert {*created.values()} == {1}
-    # the status, and one event for all
-    assert [each.resource for each in requests if each.subresource == "status" or each.resource == "events"] == [
-        "druids",
-        "events",
-    ]
     assert until_reached(live, NAME).changed is False
 
 
-def _written(live: NamespaceClient) -> set[tuple[str, str]]:
-    found = live.created_objects()
-    return {(kind.lower(), name) for kind, name in found if kind != "PersistentVolumeClaim"}
-
-
-def test_first_object_of_a_group_and_leaves_need_no_dry_run(live: NamespaceClient) -> None:
-    create(live)
-    mark = live.mark()
-    reconcile(live)
-    judged = {each.resource for each in live.requests(mark, USER) if each.dry_run}
-    assert judged == {"services", "statefulsets"}
-
-
-def test_missing_object_is_created_with_few_requests(live: NamespaceClient) -> None:
+def test_drift_is_decided_by_the_api_server(live: NamespaceClient) -> None:
     create(live)
     until_ready(live, NAME)
     name = sorted(live.names("Service"))[0]
     live.delete("Service", name)
     mark = live.mark()
-    good(reconcile(live))
-    requests = [(each.verb, each.resource, each.subresource) for each in live.requests(mark, USER)]
-    assert requests == [("get", "druids", ""), ("patch", "services", ""), ("create", "events", "")]
+    assert good(reconcile(live)).changed
+    requests = [(each.verb, each.resource) for each in live.requests(mark, USER)]
+    assert requests[0] == ("get", "druids")
+    assert ("list", "services") in requests
     assert name in live.names("Service")
 
 
@@ -151,107 +180,33 @@ def test_nothing_that_exists_is_written_whatever_the_cache_has_missed(
     assert (outcome.changed, versions(live)) == (False, before)
 
 
-@pytest.mark.parametrize("kind", ["ConfigMap", "Service", "StatefulSet", "PodDisruptionBudget"])
-def test_object_of_another_owner_is_not_changed_and_blocks_its_group(live: NamespaceClient, kind: str) -> None:
-    create(live)
-    until_reached(live, NAME)
-    owned = sorted(name for name in live.names(kind) if "brokers" in name)[0]
-    foreign = live.get(kind, owned)
-    for each in small_cluster.CREATED_KINDS:
-        for name in live.names(each):
-            live.delete(each, name)
-    meta = {"name": owned, "labels": {}}
-    live.create(
-        {"kind": kind, "metadata": meta, **{part: foreign[part] for part in ("spec", "data") if part in foreign}}
-    )
-    before = versions(live)
-
-    outcome = reconcile(live)
-
-    assert [finding.reason for finding in outcome.problems] == ["NameConflict"]
-    after = versions(live)
-    assert {key: after[key] for key in before} == before
-    # a budget is written by itself, and blocks nothing else
-    others = {name for each, name in after if each == "StatefulSet" and (each, name) != (kind, owned)}
-    assert any("historicals" in name for name in others)
-    assert any("brokers" in name for name in others) == (kind == "PodDisruptionBudget")
-    assert outcome.changed
-    assert condition(live.get("Druid", NAME), "Degraded")["reason"] == "NameConflict"
-
-
-def test_rejected_object_leaves_its_group_as_it_was(live: NamespaceClient) -> None:
-    spec = small_cluster.spec()
-    spec["nodes"]["brokers"]["services"] = [{"spec": {"type": "ClusterIP", "sessionAffinity": "Sometimes"}}]
-    live.create(small_cluster.resource(NAME, spec))
-    outcome = reconcile(live)
-    assert [finding.group for finding in outcome.problems] == ["brokers"]
-    assert not [name for _kind, name in versions(live) if "brokers" in name]
-    assert [name for _kind, name in versions(live) if "historicals" in name]
-
-
-def test_resource_that_has_changed_since_is_read_again(live: NamespaceClient) -> None:
-    create(live)
-    changed = iter([{"spec": {"nodes": {"brokers": None}}}])
-    reconcile(live, before=lambda: [live.merge("Druid", NAME, change) for change in changed])
-    assert not [name for _kind, name in versions(live) if "brokers" in name]
-
-
 def test_deleted_resource_creates_nothing(live: NamespaceClient) -> None:
     create(live)
+    operator = Operator(live, Stopped())
+    operator.reconcile()
+    live.merge("Druid", NAME, {"metadata": {"finalizers": None}})
+    live.delete("Druid", NAME)
     with pytest.raises(ResourceNotFound):
-        reconcile(live, before=lambda: live.find("Druid", NAME) and live.delete("Druid", NAME))
-    assert versions(live) == {}
+        operator.reconcile(is_due=True)
 
 
-def test_workload_of_pods_that_exist_is_created_after_a_read_of_the_api_server(live: NamespaceClient) -> None:
-    create(live, replicas=1)
-    until_ready(live, NAME)
-    name = sorted(live.names("StatefulSet"))[0]
-    live.delete("StatefulSet", name, propagation="Orphan")
-    mark = live.mark()
-    assert reconcile(live).changed
-    assert ("list", "statefulsets") in {(each.verb, each.resource) for each in live.requests(mark, USER)}
-
-
-def test_status_is_written_to_the_version_that_was_read(live: NamespaceClient) -> None:
+def test_status_of_a_stale_resource_is_decided_by_the_api_server(live: NamespaceClient) -> None:
     create(live)
     until_reached(live, NAME)
-    stale = {"status": {"conditions": []}}
-    live.plane.request(
-        "PATCH", f"{live.path('Druid', NAME)}/status", stale, content_type="application/merge-patch+json"
-    )
-    mark = live.mark()
-    good(reconcile(live))
-    assert {(each.verb, each.resource, each.subresource) for each in live.requests(mark, USER)} == {
-        ("patch", "druids", "status")
-    }
-
-
-def test_status_of_a_stale_resource_is_decided_again(live: NamespaceClient) -> None:
-    create(live)
-    until_reached(live, NAME)
-    direct, cached = connection(live, USER), connection(live, CACHE)
     older = live.get("Druid", NAME)
-    older["status"] = {}
-    live.merge("Druid", NAME, {"metadata": {"labels": {"a": "b"}}})
+    older["status"]["conditions"] = []
     before = live.get("Druid", NAME)["status"]
-    request = cluster_request(NAME, live.namespace)
 
-    class Older(Stale):
+    class Older(Missing):
         def request(self, method: str, url: str, **arguments: Any) -> Any:
             if url.endswith(f"/druids/{NAME}"):
                 return SimpleNamespace(status=200, headers={}, data=json.dumps(older).encode())
             return super().request(method, url, **arguments)
 
-    cached.transport = Older(cached.transport, ())
     mark = live.mark()
-    outcome = try_cache_first(
-        cached, lambda: direct, lambda api: kernel.run(DRUID, api, request, lambda _text: None, Clock()), _unexpected
-    )
-    assert not good(outcome).changed
+    assert not good(Operator(live, lambda inner: Older((), inner)).reconcile()).changed
     assert live.get("Druid", NAME)["status"] == before
-    refused = [each.code for each in live.requests(mark, USER) if each.subresource == "status"]
-    assert refused == [422]
+    assert [each.verb for each in live.requests(mark, USER) if each.verb not in ("get", "list")] == []
 
 
 def test_problem_is_only_reported_after_a_read_of_the_api_server(live: NamespaceClient) -> None:
@@ -261,3 +216,42 @@ def test_problem_is_only_reported_after_a_read_of_the_api_server(live: Namespace
     mark = live.mark()
     assert reconcile(live).problems
     assert "list" in {each.verb for each in live.requests(mark, USER)}
+
+
+def test_full_reconcile_reads_the_api_server(live: NamespaceClient) -> None:
+    create(live)
+    until_reached(live, NAME)
+    operator, mark = Operator(live), live.mark()
+    assert not good(operator.reconcile(is_due=True)).changed
+    assert {each.verb for each in live.requests(mark, USER)} == {"get", "list"}
+    assert operator.errors == []
+
+
+def test_full_reconcile_corrects_and_reports_what_a_stopped_cache_hides(live: NamespaceClient) -> None:
+    create(live)
+    until_ready(live, NAME)
+    operator = Operator(live, Stopped())
+    assert not good(operator.reconcile()).changed
+    name = sorted(live.names("Service"))[0]
+    live.delete("Service", name)
+    assert not operator.reconcile().changed
+    assert (name in live.names("Service"), operator.errors) == (False, [])
+
+    assert good(operator.reconcile(is_due=True)).changed
+
+    assert name in live.names("Service")
+    [error] = operator.errors
+    assert isinstance(error, StaleCache)
+    assert f"Service {live.namespace}/{name}" in str(error)
+    # it is not a difference of this reconcile, but of the cache
+    assert not operator.reconcile(is_due=True).changed
+    assert len(operator.errors) == 2
+
+
+def test_full_reconcile_that_writes_is_no_sign_of_a_stopped_cache(live: NamespaceClient) -> None:
+    create(live)
+    until_ready(live, NAME)
+    live.delete("Service", sorted(live.names("Service"))[0])
+    operator = Operator(live)
+    assert good(operator.reconcile(is_due=True)).changed
+    assert operator.errors == []

@@ -18,7 +18,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.clock impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import CachedApi, CacheMiss
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.tests.system.support.certificates import OWN, TRUST, secret
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
@@ -249,18 +248,6 @@ def test_playbook_shows_and_applies_the_change(kept: Kept, tmp_path: Path) -> No
     assert (shown.changed, kept.sent) == (True, [])
     assert ansible.cluster(NAME, url=kept.proxy.url, wait=True).changed
     assert kept.sent == [f"POST {COORDINATOR}"]
-
-
-def test_cache_read_writes_nothing(kept: Kept) -> None:
-    direct = connection(kept.live)
-    kept.state(dynamicConfig={"coordinator": {"maxSegmentsToMove": 4}})
-    with pytest.raises(CacheMiss):
-        kept.one_pass(api=CachedApi(direct, lambda: direct))
-    assert (kept.sent, kept.proxy.exchanges != []) == ([], True)
-    assert kept.one_pass().changed
-    # nor is a requeue necessary in the specified state, and the status is correct
-    kept.one_pass()
-    assert not kept.one_pass(api=CachedApi(direct, lambda: direct)).changed
 
 
 def test_paused_resource_reports_pending_changes(kept: Kept) -> None:

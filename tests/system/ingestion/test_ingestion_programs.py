@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
+from ansible_collections.druidops.druid.tests.system.support.druid_operator import period_without_full_reconcile, start
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import KIND, Ingesting, ingesting
 from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import kafka_spec
@@ -68,8 +68,10 @@ def test_by_playbook(each_ansible: Ansible, ingestion: Ingesting) -> None:
 
 def test_by_the_operator(operator: StartOperator, ingestion: Ingesting, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    started = replace(start(operator, ingestion.live, tmp_path, DRUIDOPS_LOG=str(log)), kind=KIND)
-    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
+    created = ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
+    period = period_without_full_reconcile(created["metadata"]["uid"])
+    started = start(operator, ingestion.live, tmp_path, DRUIDOPS_LOG=str(log), RECONCILE_WAIT=period)
+    started = replace(started, kind=KIND)
     mark = started.wait_until_settled(ingestion.name)
     assert ingestion.condition("Ready") == ("True", "Suspended")
     assert f"create supervisor {ingestion.name}" in first_line(log)["done"]

@@ -16,7 +16,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names impo
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import NEVER_RECONCILED
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
-from ansible_collections.druidops.druid.tests.system.support.druid_operator import DruidOperator, start
+from ansible_collections.druidops.druid.tests.system.support.druid_operator import (
+    DruidOperator,
+    period_without_full_reconcile,
+    start,
+)
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
 from testbed.operator_plugin import StartOperator
@@ -36,8 +40,8 @@ def test_creates_a_cluster_logs_each_run_and_is_idle(
     operator: StartOperator, live: NamespaceClient, tmp_path: Path
 ) -> None:
     log = tmp_path / "log"
-    started = start(operator, live, tmp_path, DRUIDOPS_LOG=str(log))
-    live.create(small_cluster.resource(NAME, RUNNING))
+    period = period_without_full_reconcile(live.create(small_cluster.resource(NAME, RUNNING))["metadata"]["uid"])
+    started = start(operator, live, tmp_path, DRUIDOPS_LOG=str(log), RECONCILE_WAIT=period)
 
     mark = started.wait_until_settled(NAME)
     before = len(started.program.runs)

@@ -11,14 +11,17 @@ import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import yaml
 from ansible_collections.druidops.druid.build.layout import write_programs
+from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.cache_first import is_full_due
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
-from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import READS, NamespaceClient, condition
 from ansible_collections.druidops.druid.tests.system.support.operator_account import Account, account
 from ansible_collections.druidops.druid.tests.system.support.operator_writes import written
 from testbed.audit import AuditEvent, Mark
@@ -98,7 +101,8 @@ class DruidOperator:
             lambda: self._have_run(self.program.runs[before:], names, mark),
             timeout=_timeout(names),
         )
-        return {*self.requests(mark)} <= {self.cache_read, ("get", "secrets")}
+        # a full reconcile reads the API server
+        return all(verb in READS for verb, _resource in self.requests(mark))
 
     def _have_run(self, runs: Sequence[Run], names: Sequence[str], since: Mark) -> bool:
         """True if all of them have been run, nothing runs any more, and a cache read has followed each."""
@@ -140,6 +144,13 @@ def watches(root: Path = INSTALLED / "ansible_collections" / "druidops" / "druid
         for runs in (entry, entry["finalizer"]):
             runs["playbook"] = str(root / runs["playbook"])
     return entries
+
+
+def period_without_full_reconcile(uid: str) -> str:
+    """Return a period with which no reconcile of this resource reads the API server in the next half an hour."""
+    now = Clock().now()
+    soon = [now + timedelta(minutes=minutes) for minutes in range(31)]
+    return next(f"{h}h" for h in range(1, 100) if not any(is_full_due(uid, 3600 * h, each) for each in soon))
 
 
 def election(namespace: str) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -81,6 +82,24 @@ def used(events: list[AuditEvent]) -> set[Right]:
         if each.verb == "patch" and each.code == CREATED:
             found.add(Right("create", resource))
     return found
+
+
+def deny(plane: ControlPlane, login: Account, verbs: Collection[str], resource: str) -> None:
+    """Take rights on a resource away from the account, in all namespaces."""
+    name = login.username.rpartition(":")[2]
+    rules = [
+        each
+        for rule in role()["rules"]
+        for each in (
+            {**rule, "resources": [other for other in rule["resources"] if other != resource]},
+            {**rule, "resources": [resource], "verbs": [verb for verb in rule["verbs"] if verb not in verbs]}
+            if resource in rule["resources"]
+            else {"resources": []},
+        )
+        if each["resources"]
+    ]
+    path = f"{_RBAC}/clusterroles/{name}"
+    plane.request("PATCH", path, {"rules": rules}, content_type="application/merge-patch+json")
 
 
 def _binding(subject: dict[str, str], kind: str, name: str) -> dict[str, Any]:

@@ -279,7 +279,7 @@ IMPURE = (
         for name in ("act", "chart", "drift", "finalize", "helm_modules", "observe", "reconcile", "uninstall")
     ),
     *(f"{COLLECTION}{KUBERNETES}_reconcile.{name}" for name in ("action", "events")),
-    f"{COLLECTION}{API}.cache_first",
+    f"{COLLECTION}{API}.cached_api",
     f"{COLLECTION}{DRUID}_http.client",
 )
 

@@ -14,13 +14,16 @@ import urllib3
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.run import delete_resource
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import try_cache_first
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cached_api import CachedApi, StaleCache
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.cache_first import cache_first
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request as Task
 from ansible_collections.druidops.druid.tests.simulator import managed_fields
@@ -40,6 +43,7 @@ By = Literal["playbook", "operator"]
 # What can happen to a request. A kill ends the run; "lost" requests get no response.
 Fault = Literal["killed before", "killed after", "lost before", "lost after", "500", "409"]
 
+PERIOD_SECONDS = 60
 _ABSENT = Task(NAME, NAMESPACE, Options(), absent=True)
 _Result = TypeVar("_Result")
 
@@ -131,14 +135,18 @@ class Subject:
     def run_on_cache(self, ages: Mapping[str, int], fault: tuple[int, Fault] | None = None) -> Report[Plan] | None:
         """Reconcile as the operator does, which first reads a cache; None as above. `ages`: see `Store.as_of`."""
         self._set_finalizer()
-        cache = KubernetesApi("https://cache", Server(self.world.store.as_of(ages)))
-        options = Options(keep_finalizer=True)
+        cache = KubernetesApi("https://cache", Server(self.world.store.as_of(ages)), sleep=lambda _seconds: None)
+        cached = CachedApi.of(cache, connect=self.world.api)
+        request, now = Task(NAME, NAMESPACE, Options(keep_finalizer=True)), self.world.clock.now
 
-        def attempt(api: KubernetesApi) -> Report[Plan] | None:
-            live = api.get(names.KIND, NAMESPACE, NAME)
-            return None if live is None else reconcile(api, live, options, self.world.clock.now())
+        def on_server(api: KubernetesApi) -> Outcome[Plan]:
+            live, outcome = api.get(names.KIND, NAMESPACE, NAME), Outcome(Plan())
+            return outcome if live is None else outcome.after(reconcile(api, live, request.options, now()))
 
-        return self._interrupted(fault, lambda: try_cache_first(cache, self.world.api, attempt, _no_cache_error))
+        outcome = self._interrupted(
+            fault, lambda: cache_first(DRUID, request, cached, PERIOD_SECONDS, now(), on_server, _is_stale)
+        )
+        return None if outcome is None else outcome.report
 
     def _interrupted(self, fault: tuple[int, Fault] | None, run: Callable[[], _Result]) -> _Result | None:
         """Return the result of the run, in which a request may fail; None if the run failed."""
@@ -179,8 +187,8 @@ def _fail(fault: Fault) -> None:
     raise Refused(int(fault), "a failure of the server")
 
 
-def _no_cache_error(error: KubernetesError) -> None:
-    raise AssertionError(f"the cache does not respond: {error}")
+def _is_stale(error: KubernetesError) -> None:
+    assert isinstance(error, StaleCache), error
 
 
 def _silent(line: str) -> None:

@@ -21,7 +21,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import CachedApi, CacheMiss
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
@@ -136,10 +135,3 @@ def written(found: Inputs) -> Finding:
     )
     assert finding is not None
     return finding
-
-
-def test_nothing_is_written_on_a_cache_read() -> None:
-    found = of(endpoint={"url": NOWHERE})
-    api = CachedApi(Secrets(), Secrets)
-    with pytest.raises(CacheMiss):
-        write_to_druid(api, found.resource, found.cluster, found.live, options(), DISABLE)

@@ -6,12 +6,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 import urllib3
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import try_cache_first
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cached_api import CachedApi, SomethingToDo
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion, resource
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server, serving
 
@@ -27,25 +29,24 @@ TABLE = Response(
 UNCACHED = (TOO_DEEP, TABLE, Response(body=resource()), TOO_DEEP, MISSING, Response(body=resource(name="good")))
 
 
-def siblings(server: Server, is_operator: bool) -> list[str]:
-    """Return the names of the other resources that a reconcile reads."""
-    own = ingestion(druidCluster=None)
-    with urllib3.PoolManager() as pool:
-        api = KubernetesApi(server.url, pool)
-
-        def attempt(api: KubernetesApi) -> list[str]:
-            return [each.name for each in observe(api, own, ()).siblings]
-
-        errors: list[KubernetesError] = []
-        return try_cache_first(api, lambda: api, attempt, errors.append) if is_operator else attempt(api)
+@contextmanager
+def observing() -> Iterator[tuple[Server, KubernetesApi]]:
+    with serving() as server, urllib3.PoolManager() as pool:
+        yield server, KubernetesApi(server.url, pool)
 
 
-@pytest.mark.parametrize("is_operator", [False, True])
-def test_unreadable_resource_does_not_block_others(is_operator: bool) -> None:
-    """The operator reads from the cache first, which does not support tables."""
-    with serving() as server:
-        server.responses = [*([MISSING, TOO_DEEP] if is_operator else []), MISSING, *UNCACHED]
-        assert siblings(server, is_operator) == ["good"]
+def test_unreadable_resource_does_not_block_others() -> None:
+    with observing() as (server, api):
+        server.responses = [MISSING, *UNCACHED]
+        assert [each.name for each in observe(api, ingestion(druidCluster=None), ()).siblings] == ["good"]
         assert [request.path for request in server.requests if "=Table" in request.headers["accept"][0]] == [
             "/apis/druid.apache.org/v1alpha1/namespaces/ns/druidingestions?includeObject=None"
         ]
+
+
+def test_cache_does_not_decide_if_a_resource_is_unreadable() -> None:
+    """It does not support tables."""
+    with observing() as (server, api):
+        server.responses = [MISSING, TOO_DEEP]
+        with pytest.raises(SomethingToDo):
+            observe(CachedApi.of(api, connect=lambda: api), ingestion(druidCluster=None), ())

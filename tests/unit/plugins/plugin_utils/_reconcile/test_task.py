@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_first import CachedApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cached_api import CachedApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import task
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
@@ -28,6 +28,7 @@ current-context: c
 def attempt_of(kubeconfig: Path, meter: Meter, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return the connection of the first attempt."""
     monkeypatch.setattr(task, "run", lambda _kind, api, *_arguments: api)
+    monkeypatch.setattr(task, "cache_first", lambda _kind, _request, cached, *_arguments: cached)
     arguments = {"host": SERVER, "api_key": "token", "cache_kubeconfig": str(kubeconfig)}
     return task.Task(DRUID, arguments, str, print, print)._reconcile(Request("c", "ns", Options()), meter)
 

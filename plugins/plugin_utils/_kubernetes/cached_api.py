@@ -1,0 +1,181 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Reads from the operator's cache, and their comparison with what the API server has: a cache may have stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
+    SERVER_ERROR,
+    ApiError,
+    KubernetesError,
+    Unreachable,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+
+# A Secret that is read through the cache makes it watch all Secrets of the watched namespaces. Of StorageClasses, the
+# operator may only read single ones.
+READ_DIRECTLY = ("Secret", "StorageClass")
+# A cache of all events would be large.
+LISTED_DIRECTLY = ("Event",)
+# Read only if there is something to do.
+NOT_LISTED = ("ReplicaSet", "ResourceQuota")
+
+
+class SomethingToDo(Exception):
+    """A reconcile that reads the cache would write: the one that reads the API server decides."""
+
+
+class Query(NamedTuple):
+    """A read: of the object with this name, or a LIST with this label selector."""
+
+    kind: str
+    namespace: str | None
+    name: str = ""
+    label_selector: str = ""
+
+
+Versions = Mapping[str, str]
+
+
+@dataclass
+class RecordingApi(KubernetesApi):
+    """A connection that records what each query has read first: the resourceVersion of each object, by name."""
+
+    readings: dict[Query, Versions] = field(default_factory=dict, kw_only=True)
+
+    @classmethod
+    def of(cls, api: KubernetesApi, **fields: Any) -> Self:
+        """Return the same connection as one of this class."""
+        return cls(api.server, api.transport, api.headers, api.sleep, kinds=api.kinds, **fields)
+
+    def get(self, kind: str, namespace: str | None, name: str) -> Manifest | None:
+        """Return the object, or None if there is none of that name."""
+        found = super().get(kind, namespace, name)
+        self.readings.setdefault(Query(kind, namespace, name), _versions(() if found is None else (found,)))
+        return found
+
+    def list_objects(
+        self, kind: str, namespace: str | None, label_selector: str = "", field_selector: str = ""
+    ) -> list[Manifest]:
+        """Return the objects of ``kind`` that match the selectors."""
+        listed = super().list_objects(kind, namespace, label_selector, field_selector)
+        if not field_selector:
+            self.readings.setdefault(Query(kind, namespace, label_selector=label_selector), _versions(listed))
+        return listed
+
+    def versions_now(self, query: Query) -> Versions:
+        """Return what the query reads now."""
+        if not query.name:
+            return _versions(KubernetesApi.list_objects(self, query.kind, query.namespace, query.label_selector))
+        found = KubernetesApi.get(self, query.kind, query.namespace, query.name)
+        return _versions(() if found is None else (found,))
+
+
+def _versions(objects: Iterable[Manifest]) -> Versions:
+    return {each["metadata"]["name"]: each["metadata"].get("resourceVersion", "") for each in objects}
+
+
+@dataclass
+class CachedApi(RecordingApi):
+    """Reads from ansible-operator's proxy, and Secrets by ``connect`` from the API server; SomethingToDo for a write.
+
+    ansible-operator watches a kind after a GET by name, so one object of each kind is read by name. ``error`` is set if
+    the cache did not respond: then nothing is watched either.
+    """
+
+    connect: Callable[[], KubernetesApi] = field(kw_only=True)
+    error: KubernetesError | None = None
+
+    @cached_property
+    def direct(self) -> KubernetesApi:
+        """The connection to the API server, which a reconcile with nothing to do seldom needs."""
+        return self.connect()
+
+    @property
+    def api_server(self) -> str:
+        """The URL of the API server, not of the cache."""
+        return self.direct.server
+
+    def get(self, kind: str, namespace: str | None, name: str) -> Manifest | None:
+        """Return the object, or None if there is none of that name."""
+        if kind in READ_DIRECTLY:
+            return self.direct.get(kind, namespace, name)
+        return super().get(kind, namespace, name)
+
+    def list_objects(
+        self, kind: str, namespace: str | None, label_selector: str = "", field_selector: str = ""
+    ) -> list[Manifest]:
+        """Return the objects of ``kind`` that match the selectors, and make the cache watch the kind."""
+        if kind in LISTED_DIRECTLY:
+            return self.direct.list_objects(kind, namespace, label_selector, field_selector)
+        if kind in NOT_LISTED:
+            raise SomethingToDo
+        listed = super().list_objects(kind, namespace, label_selector)
+        if listed:
+            self.get(kind, namespace, listed[0]["metadata"]["name"])
+        return listed
+
+    def list_names(self, kind: str, namespace: str | None) -> list[str]:
+        """SomethingToDo: the cache does not support tables."""
+        raise SomethingToDo
+
+    def _request(self, method: str, *args: Any, **kwargs: Any) -> Manifest:
+        if method != "GET":
+            raise SomethingToDo
+        try:
+            return super()._request(method, *args, **kwargs)
+        except KubernetesError as error:
+            if isinstance(error, Unreachable) or (isinstance(error, ApiError) and error.status >= SERVER_ERROR):
+                self.error = error
+            raise
+
+
+# A cache is some milliseconds late, on a busy machine more. One that has not changed in this time does not refresh.
+_PAUSES_SECONDS = (0.0, 0.1, 0.4, 1.0, 1.5)
+GRACE_SECONDS = 3
+
+
+class StaleCache(KubernetesError):
+    """The cache still has versions of objects that the API server has replaced."""
+
+    def __init__(self, objects: Iterable[tuple[Query, str]]) -> None:
+        names = join_limited(sorted({f"{query.kind} {query.namespace}/{name}" for query, name in objects}))
+        super().__init__(
+            f"ansible-operator's cache is not refreshed: after {GRACE_SECONDS} s, it lacks what the API server has "
+            f"of {names}. The operator needs the verbs list and watch on these kinds in all watched namespaces (RBAC). "
+            "Then delete its pod."
+        )
+
+
+def stale_objects(cached: CachedApi, server: RecordingApi) -> list[tuple[Query, str]]:
+    """Return the objects that the server had already replaced, and that the cache still has after the grace.
+
+    Both were read before; where they do not differ, nothing is read again. KubernetesError if that fails.
+    """
+    stale = [(query, name) for query in cached.readings for name in _differing(query, cached.readings, server.readings)]
+    for pause in _PAUSES_SECONDS:
+        if not stale:
+            return []
+        cached.sleep(pause)
+        now = {query: cached.versions_now(query) for query, _name in stale}
+        stale = [(query, name) for query, name in stale if now[query].get(name) == cached.readings[query].get(name)]
+    # The object may be as it was in the cache: deleted by this reconcile, for example.
+    latest = {query: server.versions_now(query) for query, _name in stale}
+    return [(query, name) for query, name in stale if latest[query].get(name) != cached.readings[query].get(name)]
+
+
+def _differing(query: Query, *both: Mapping[Query, Versions]) -> Iterable[str]:
+    """Return the names of the objects of which the readings have different versions, if both have this query."""
+    one, other = (readings.get(query) for readings in both)
+    if one is None or other is None:
+        return ()
+    return (name for name in one.keys() | other.keys() if one.get(name) != other.get(name))

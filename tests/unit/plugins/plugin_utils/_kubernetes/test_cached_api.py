@@ -1,0 +1,173 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Reads from the operator's cache; the cache and the API server are servers on two real sockets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import urllib3
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cached_api import (
+    CachedApi,
+    Query,
+    RecordingApi,
+    SomethingToDo,
+    stale_objects,
+)
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server, serving
+
+OBJECT: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "n", "namespace": "ns"}}
+WRITES: list[tuple[str, Callable[[KubernetesApi], Any]]] = [
+    ("apply", lambda api: api.apply(OBJECT)),
+    ("apply as a dry run", lambda api: api.apply(OBJECT, dry_run=True)),
+    ("create", lambda api: api.create(OBJECT)),
+    ("replace", lambda api: api.replace(OBJECT)),
+    ("json_patch", lambda api: api.json_patch("ConfigMap", "ns", "n", [])),
+    ("patch_status", lambda api: api.patch_status("Druid", "ns", "n", [])),
+    ("delete", lambda api: api.delete("ConfigMap", "ns", "n", "u")),
+    ("list for a deletion", lambda api: api.list_objects("ReplicaSet", "ns")),
+    ("list for a creation", lambda api: api.list_objects("ResourceQuota", "ns")),
+]
+
+
+@pytest.fixture
+def cache() -> Iterator[Server]:
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def direct() -> Iterator[Server]:
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def cached(cache: Server, direct: Server) -> Iterator[CachedApi]:
+    with urllib3.PoolManager() as pool:
+        api = KubernetesApi(cache.url, pool, sleep=lambda _seconds: None)
+        yield CachedApi.of(api, connect=lambda: KubernetesApi(direct.url, pool))
+
+
+def test_reads_from_the_cache(cached: CachedApi, cache: Server, direct: Server) -> None:
+    cache.responses = [Response(body=OBJECT)]
+
+    assert cached.get("ConfigMap", "ns", "n") == OBJECT
+
+    assert direct.requests == []
+
+
+def test_reads_secrets_from_the_api_server(cached: CachedApi, cache: Server, direct: Server) -> None:
+    direct.responses = [Response(body={**OBJECT, "kind": "Secret"})]
+
+    assert cached.get("Secret", "ns", "n") == {**OBJECT, "kind": "Secret"}
+
+    assert cache.requests == []
+
+
+def test_list_starts_a_watch_of_each_kind_with_objects(cached: CachedApi, cache: Server) -> None:
+    others = [{**OBJECT, "metadata": {"name": f"n{number}", "namespace": "ns"}} for number in range(3)]
+    cache.responses = [Response(body={"items": others}), Response(body=others[0]), Response(body={"items": []})]
+
+    cached.list_objects("ConfigMap", "ns", "druid_cr=c")
+    cached.list_objects("Service", "ns", "druid_cr=c")
+
+    assert [request.path.partition("?")[0] for request in cache.requests] == [
+        "/api/v1/namespaces/ns/configmaps",
+        "/api/v1/namespaces/ns/configmaps/n0",
+        "/api/v1/namespaces/ns/services",
+    ]
+
+
+@pytest.mark.parametrize("write", [pytest.param(write, id=name) for name, write in WRITES])
+def test_writes_are_something_to_do(
+    cached: CachedApi, cache: Server, direct: Server, write: Callable[[KubernetesApi], Any]
+) -> None:
+    with pytest.raises(SomethingToDo):
+        write(cached)
+
+    assert (cache.requests, direct.requests) == ([], [])
+
+
+def listed(**versions: str) -> Response:
+    """Return the response with a list of objects of these versions, by name."""
+    metadata = ({"name": name, "resourceVersion": version} for name, version in versions.items())
+    return Response(body={"items": [{"metadata": each} for each in metadata]})
+
+
+def read(cached: CachedApi, cache: Server, direct: Server, before: dict[str, str], on_server: dict[str, str]) -> Any:
+    """Read the Services of the cache and of the server; return the recorded connection to the server."""
+    server = RecordingApi.of(cached.direct)
+    cache.responses = [listed(**before), *([Response(body=OBJECT)] if before else [])]
+    direct.responses = [listed(**on_server)]
+    for api in (cached, server):
+        api.list_objects("Service", "ns", "druid_cr=c")
+    return server
+
+
+ONE = Query("Service", "ns", label_selector="druid_cr=c")
+
+
+def test_cache_that_has_what_the_server_has_is_not_read_again(cached: CachedApi, cache: Server, direct: Server) -> None:
+    server = read(cached, cache, direct, {"a": "1"}, {"a": "1"})
+    assert stale_objects(cached, server) == []
+    assert (len(cache.requests), len(direct.requests)) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("before", "on_server", "later"),
+    [
+        ({"a": "1"}, {"a": "2"}, {"a": "2"}),
+        ({"a": "1"}, {"a": "2"}, {"a": "3"}),
+        ({"a": "1"}, {}, {}),
+        ({}, {"a": "1"}, {"a": "1"}),
+        ({"a": "1", "b": "1"}, {"a": "2", "b": "1"}, {"a": "2", "b": "1"}),
+    ],
+)
+def test_cache_that_is_late_is_not_stale(
+    cached: CachedApi,
+    cache: Server,
+    direct: Server,
+    before: dict[str, str],
+    on_server: dict[str, str],
+    later: dict[str, str],
+) -> None:
+    server = read(cached, cache, direct, before, on_server)
+    # the second time, it is up to date
+    cache.responses = [listed(**before), listed(**later)]
+    assert stale_objects(cached, server) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "on_server", "stale"),
+    [
+        ({"a": "1"}, {"a": "2"}, ["a"]),
+        ({"a": "1"}, {}, ["a"]),
+        ({}, {"a": "1"}, ["a"]),
+        ({"a": "1", "b": "1"}, {"a": "1", "b": "2"}, ["b"]),
+    ],
+)
+def test_cache_that_stays_behind_is_stale(
+    cached: CachedApi,
+    cache: Server,
+    direct: Server,
+    before: dict[str, str],
+    on_server: dict[str, str],
+    stale: list[str],
+) -> None:
+    server = read(cached, cache, direct, before, on_server)
+    cache.responses = [listed(**before)] * 5
+    # a reconcile may have written the object in the meantime
+    direct.responses = [listed(**dict.fromkeys(on_server, "9"))]
+    assert stale_objects(cached, server) == [(ONE, name) for name in stale]
+
+
+def test_object_that_the_reconcile_has_deleted_is_not_stale(cached: CachedApi, cache: Server, direct: Server) -> None:
+    server = read(cached, cache, direct, {}, {"a": "1"})
+    cache.responses, direct.responses = [listed()] * 5, [listed()]
+    assert stale_objects(cached, server) == []
