@@ -155,8 +155,8 @@ def _advice(pod: Manifest, container: _Container, ended: Mapping[str, Any]) -> s
     """Return what to do: the log of the container has the cause, unless the kernel has killed it."""
     if ended.get("reason") != _OUT_OF_MEMORY:
         namespace = pod["metadata"].get("namespace", "default")
-        # what has not been started again has no previous log
-        which = "" if (container.get("state") or {}).get("terminated") else " --previous"
+        # what has never been started again has no previous log
+        which = " --previous" if container.get("restartCount") else ""
         return f"see kubectl logs {_name(pod)} --container {container['name']} --namespace {namespace}{which}"
     spec = pod.get("spec") or {}
     containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]

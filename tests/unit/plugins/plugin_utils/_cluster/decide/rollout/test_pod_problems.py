@@ -89,6 +89,7 @@ PODS: list[tuple[str, Manifest, tuple[str, ...]]] = [
                 {
                     **waiting("CrashLoopBackOff", message="back-off 10s restarting failed container=m pod=p")[1],
                     "lastState": ended(1, "Error"),
+                    "restartCount": 2,
                 }
             ],
         ),
