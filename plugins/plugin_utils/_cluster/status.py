@@ -39,6 +39,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
     condition,
     degraded_condition,
     is_ready,
+    with_short_messages,
     with_transition_times,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, first_finding
@@ -284,7 +285,7 @@ def _hidden(
 
     While pods are being changed, the condition RolloutWarnings stays, and so do the earlier digests.
     """
-    messages = warning_messages({"conditions": conditions}).values()
+    messages = warning_messages(with_short_messages({"conditions": conditions})).values()
     shown = {text for message in messages for text in shown_warnings(message)}
     found = (digest_of_warning(text) for text in warnings if text not in shown)
     return [*dict.fromkeys((*found, *(hidden_warnings(previous) if is_changing else ())))][:MAX_HIDDEN]

@@ -29,7 +29,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.interrup
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     MAX_BYTES,
     LastApplied,
-    read_last_applied,
     size_of,
     to_config_map,
     with_task,
@@ -43,10 +42,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
     Terminate,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion, was_suspended
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import (
-    confirmed,
-    described_supervisors,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import described_supervisors
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pause_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
@@ -166,9 +162,7 @@ def _finalizer(ingestion: Ingestion) -> tuple[Step, ...]:
 
 def _warnings(inputs: Inputs) -> Iterator[str]:
     yield from validate.warnings(inputs.ingestion)
-    former = read_last_applied(None, inputs.ingestion)
-    if confirmed(former, inputs.ingestion) != former:
-        yield f"The status names supervisor {former.id}, which the resource does not specify: it is not terminated."
+    yield from inputs.unconfirmed
     if isinstance(inputs.druid_state, SupervisorState):
         yield from inputs.druid_state.change.warnings
     for change in inputs.datasource:

@@ -47,7 +47,7 @@ class Deletion:
     `record` and `siblings`, the other ingestions, are read together. `is_task_running`: False if the record has no
     task. `refusal` is why the Secrets may not be read. `problem` is why Druid could not be reached, or what failed
     there; it is lasting if the address or the Secret is deleted. `parent` is what is also being deleted, "" if nothing.
-    With `is_reported`, only the status shows the record, and `unconfirmed` is an id in it that nothing else confirms.
+    With `is_reported`, only the status shows the record. `unconfirmed` are warnings about what only one place names.
     """
 
     ingestion: Ingestion
@@ -60,7 +60,7 @@ class Deletion:
     is_lasting: bool = False
     parent: str | None = None
     is_reported: bool = False
-    unconfirmed: str = ""
+    unconfirmed: tuple[str, ...] = ()
 
     @property
     def what(self) -> str:
@@ -157,9 +157,4 @@ def _last_step(deletion: Deletion) -> Step:
 
 
 def _plan(deletion: Deletion, *steps: Step, warnings: tuple[str, ...] = ()) -> Plan:
-    if deletion.unconfirmed:
-        why = (
-            f"Only the status names {deletion.unconfirmed}, which the resource does not specify: it is not terminated."
-        )
-        warnings = (*warnings, why)
-    return Plan(steps, (_DELETING,) if deletion.has_resource else (), warnings)
+    return Plan(steps, (_DELETING,) if deletion.has_resource else (), (*warnings, *deletion.unconfirmed))

@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
     disallowed_secret,
     secrets_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, lost_record
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, lost_record, names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connection import druid_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_deletion import (
@@ -31,13 +31,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_d
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     has_own_record,
     of_status,
-    read_last_applied,
+    reported_ids,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan, Terminate
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import confirmed
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import (
+    confirmed,
+    only_named,
+    recorded,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import (
     KubernetesApi,
     is_namespace_terminating,
@@ -119,14 +123,11 @@ def _with_observed(api: KubernetesApi, planned: Reconciled, deletion: Deletion) 
 
 def _with_record(planned: Reconciled, deletion: Deletion) -> Deletion:
     found, ingestion = planned.observed, planned.ingestion
-    record = read_last_applied(found.record, ingestion)
-    is_reported = deletion.has_resource and (record.is_empty or not has_own_record(found.record, ingestion))
-    if not is_reported:
-        return replace(deletion, record=record, siblings=found.siblings)
-    shown = of_status(ingestion) if record.is_empty else record
-    record = confirmed(shown, ingestion)
-    unconfirmed = "" if record.id else shown.id
-    return replace(deletion, record=record, siblings=found.siblings, is_reported=True, unconfirmed=unconfirmed)
+    record, unconfirmed = recorded(found.record, ingestion)
+    is_reported = deletion.has_resource and not has_own_record(found.record, ingestion)
+    if deletion.has_resource and record.is_empty and not unconfirmed:
+        is_reported, (record, unconfirmed) = True, confirmed(of_status(ingestion), ingestion, is_config_map=False)
+    return replace(deletion, record=record, siblings=found.siblings, is_reported=is_reported, unconfirmed=unconfirmed)
 
 
 def _with_druid(api: KubernetesApi, inputs: _Inputs, options: Options, connections: ExitStack) -> _Inputs:
@@ -155,14 +156,20 @@ def _without_druid(
 
 
 def _with_task(client: DruidClient, deletion: Deletion) -> Deletion:
-    """Return the deletion with the state of the task. One that only the status names must be of this resource."""
+    """Return the deletion with the state of the task. One that the record and the status do not both name must be of
+    this resource.
+    """
     task = deletion.record.task if deletion.record else None
     status = (status_of(client, task.id) if task else None) or {}
-    if task is None or status.get("statusCode") != batch.RUNNING:
+    if deletion.record is None or task is None or status.get("statusCode") != batch.RUNNING:
         return replace(deletion, is_task_running=False)
-    if deletion.is_reported and not lost_record.is_of_resource(deletion.ingestion, task.id, status):
-        return replace(deletion, is_task_running=False, unconfirmed=task.id)
-    return replace(deletion, is_task_running=True)
+    ingestion, is_named_twice = deletion.ingestion, task.id in reported_ids(deletion.ingestion)
+    if not deletion.has_resource or (is_named_twice and not deletion.is_reported):
+        return replace(deletion, is_task_running=True)
+    if lost_record.is_of_resource(ingestion, task.id, status, deletion.record.revision):
+        return replace(deletion, is_task_running=True)
+    where = "the status" if deletion.is_reported else f"ConfigMap {names.record_name(ingestion.name)}"
+    return replace(deletion, is_task_running=False, unconfirmed=(only_named(where, f"task {task.id}"),))
 
 
 def _is_lasting(problem: Finding, found: Observed) -> bool:

@@ -157,6 +157,13 @@ def of_status(ingestion: Ingestion) -> LastApplied:
     return LastApplied({}, identity, task, (), str(ingestion.status.get("appliedTo") or ""), revision)
 
 
+def reported_ids(ingestion: Ingestion) -> frozenset[str]:
+    """Return the ids in the status, of what was applied last and of former supervisors."""
+    former = ingestion.status.get("formerTaskIds")
+    names_of_former = map(str, former) if isinstance(former, list) else ()
+    return frozenset({str(ingestion.status.get("taskId") or ""), *names_of_former}) - {""}
+
+
 def read_normalized(config_map: Manifest | None, ingestion: Ingestion) -> Normalized:
     """Return the digests in the ConfigMap; empty if they belong to another spec, whether suspended or not."""
     data = (config_map or {}).get("data") or {}

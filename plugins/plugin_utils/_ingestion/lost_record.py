@@ -47,14 +47,14 @@ def recovered(record: LastApplied, ingestion: Ingestion) -> LastApplied:
     return LastApplied({}, last.id, task, (), last.druid, last.revision)
 
 
-def is_of_resource(ingestion: Ingestion, task: str, status: Mapping[str, Any]) -> bool:
-    """True when a task that only the status names is of this resource: Druid's status has its datasource, or it is an
+def is_of_resource(ingestion: Ingestion, task: str, status: Mapping[str, Any], revision: int) -> bool:
+    """True when a task that only a record names is of this resource: Druid's status has its datasource, or it is an
     attempt of exactly this spec.
     """
     try:
-        known, datasource = _known_task(ingestion, of_status(ingestion)), datasource_of(ingestion.document)
+        datasource = datasource_of(ingestion.document)
         is_its_data = datasource is not None and status.get("dataSource") == datasource
-        return is_its_data or (known is not None and known.id == task)
+        return is_its_data or _attempt(job(ingestion, revision), task) is not None
     except (InvalidInput, ValueError):
         return False
 

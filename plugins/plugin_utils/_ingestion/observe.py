@@ -52,8 +52,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     IN_RECORD,
     LastApplied,
     former_datasource,
-    has_own_record,
-    read_last_applied,
     read_normalized,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_record import recovered
@@ -127,15 +125,14 @@ def observe_druid(client: DruidClient, specified: Ingestion, found: Observed) ->
     """
     owners = older_owners(specified, found.siblings)
     ingestion = without_fields(specified, owners) if owners else specified
-    recorded, known = read_last_applied(found.record, ingestion), read_normalized(found.record, ingestion)
-    if not has_own_record(found.record, ingestion):
-        recorded = supervisor.confirmed(recorded, ingestion)
+    recorded, unconfirmed = supervisor.recorded(found.record, ingestion)
+    known = read_normalized(found.record, ingestion)
     record = recovered(recorded, ingestion)
     if may_be_interrupted(ingestion, record) and record.task is not None:
         is_in_druid = status_of(client, record.task.id) is not None
         record = without_interrupted(ingestion, record, is_in_druid=is_in_druid)
     druid_state = fetch_state(client, ingestion, record, known)
-    is_recorded = found.record is not None and record == recorded
+    is_recorded = found.record is not None and record == recorded and not unconfirmed
     inputs = Inputs(
         ingestion,
         record,
@@ -144,6 +141,7 @@ def observe_druid(client: DruidClient, specified: Ingestion, found: Observed) ->
         has_config_map=found.record is not None,
         siblings=found.siblings,
         config_owners=owners,
+        unconfirmed=unconfirmed,
     )
     if isinstance(druid_state, TaskState) and druid_state.attempt.action == "unrecorded":
         return inputs

@@ -22,7 +22,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs i
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
     is_own,
-    read_last_applied,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
@@ -33,6 +32,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
     Submit,
     Terminate,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import recorded
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
@@ -89,7 +89,7 @@ def _record_after(done: Reconciled, plan: Plan, check_mode: bool) -> LastApplied
         return plan.saved[-1]
     found = done.observed.record
     exists = found is not None and is_own(found, done.ingestion)
-    return read_last_applied(found, done.ingestion) if exists else None
+    return recorded(found, done.ingestion).record if exists else None
 
 
 def _events(_done: Reconciled, completed: Completed[Plan], change: StatusChange) -> Iterator[EventText]:

@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.module_utils._serde.supervisors import with_parts_inside
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import supervisor_id, with_id
@@ -18,9 +19,16 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor im
     supervisor_warnings,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
+    LastApplied,
+    has_own_record,
+    read_last_applied,
+    reported_ids,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.siblings import age, of_same_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import SUPERVISORS, Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
 
 def specifies_id(ingestion: Ingestion) -> bool:
@@ -91,13 +99,49 @@ def specify_ids(siblings: Iterable[Ingestion]) -> bool:
     return any(map(_specifies_id, siblings))
 
 
-def confirmed(record: LastApplied, ingestion: Ingestion) -> LastApplied:
-    """Return a record that only the status shows; an empty one if the resource specifies another supervisor.
+class Confirmed(NamedTuple):
+    """A record with the supervisors that may be terminated, and a warning for each of the others."""
 
-    Others can write a status, and a supervisor that a record names is terminated.
+    record: LastApplied
+    warnings: tuple[str, ...] = ()
+
+
+def recorded(config_map: Manifest | None, ingestion: Ingestion) -> Confirmed:
+    """Return the last applied record: that of the ConfigMap, or else that of the Go operator in the status."""
+    return confirmed(read_last_applied(config_map, ingestion), ingestion, has_own_record(config_map, ingestion))
+
+
+def confirmed(record: LastApplied, ingestion: Ingestion, is_config_map: bool) -> Confirmed:
+    """Return a record from the ConfigMap, or from the status, with the supervisors that something else confirms.
+
+    Others can write either. So a supervisor is terminated only if the resource specifies it, or if both name it.
+    Without a resource, the ConfigMap is the only reference, and is believed.
     """
-    is_specified = record.task is not None or record.id in ("", _supervisor(ingestion, has_own_ids=True))
-    return record if is_specified else LastApplied()
+    if is_config_map and ingestion.uid is None:
+        return Confirmed(record)
+    specified = _supervisor(ingestion, has_own_ids=True)
+    reported = reported_ids(ingestion) if is_config_map else frozenset[str]()
+    others = tuple(each for each in record.supervisors if each != specified and each not in reported)
+    if not others:
+        return Confirmed(record)
+    where = f"ConfigMap {names.record_name(ingestion.name)}" if is_config_map else "the status"
+    warnings = tuple(only_named(where, f"supervisor {each}") for each in others)
+    if not is_config_map:
+        return Confirmed(LastApplied(), warnings)
+    current = specified if specified in reported else ""
+    return Confirmed(
+        replace(
+            record,
+            id=(current or "") if record.id in others else record.id,
+            former=tuple(each for each in record.former if each not in others),
+        ),
+        warnings,
+    )
+
+
+def only_named(where: str, what: str) -> str:
+    """Return the warning about a supervisor or task that is kept."""
+    return f"Only {where} names {what}, which the resource does not specify: it is not terminated."
 
 
 def _specifies_id(ingestion: Ingestion) -> bool:

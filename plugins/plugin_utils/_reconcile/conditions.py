@@ -26,8 +26,22 @@ Condition = dict[str, Any]
 
 def condition(kind: str, status: bool, reason: str, message: str) -> Condition:
     """Return a condition without its time and generation, which `with_transition_times` fills in."""
-    text = message if len(message) <= MAX_MESSAGE_CHARACTERS else message[: MAX_MESSAGE_CHARACTERS - 3] + "..."
-    return {"type": kind, "status": "True" if status else "False", "reason": reason, "message": text}
+    return {"type": kind, "status": "True" if status else "False", "reason": reason, "message": message}
+
+
+def with_short_messages(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a status whose messages are not too long. It has to be masked: part of a secret is not recognized."""
+    found = [{**each, "message": _short(each["message"])} for each in document.get("conditions") or ()]
+    message = document.get("message")
+    return {
+        **document,
+        **({"conditions": found} if found else {}),
+        **({"message": _short(message)} if isinstance(message, str) else {}),
+    }
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MAX_MESSAGE_CHARACTERS else f"{text[: MAX_MESSAGE_CHARACTERS - 3]}..."
 
 
 def degraded_condition(cause: tuple[str, str] | None) -> Condition:

@@ -22,6 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
     degraded,
     is_ready,
     observe_failure,
+    with_short_messages,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText, send
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
@@ -170,7 +171,8 @@ def report(
     """Write status and events (never in check mode, never without a resource) and return the report."""
     masked = _lazy(partial(kind.masker, done))
     completed = _with_masked_plan(kind.completed(done, check_mode), masked)
-    plan, document = completed.plan, kind.status(done, completed.plan, now, check_mode, masked)
+    plan = completed.plan
+    document = with_short_messages(kind.status(done, plan, now, check_mode, masked))
     reported = (text for text in api.warnings if kind.finalizer not in text)
     warnings = tuple(dict.fromkeys(map(masked, (*completed.warnings, *reported))))
     errors: tuple[str, ...] = ()
@@ -256,7 +258,7 @@ def report_observe_failure(
     previous = resource.get("status") or {}
     metadata = resource["metadata"]
     conditions = observe_failure(str(error), previous, metadata.get("generation"), now)
-    document = adapted({**previous, "conditions": conditions})
+    document = with_short_messages(adapted({**previous, "conditions": conditions}))
     if "uid" in metadata and document != previous:
         with suppress(KubernetesError):
             write_status(api, resource, {**document, "reason": reasons.OBSERVE_FAILED})

@@ -280,29 +280,70 @@ def as_the_go_operator(ingestion: Ingesting, task: str, document: Any) -> None:
     ingestion.live.plane.request("PATCH", path, {"status": status}, content_type="application/merge-patch+json")
 
 
-def test_a_status_terminates_nothing_that_the_resource_does_not_specify(ingestion: Ingesting) -> None:
-    """Neither in a reconcile nor in the deletion: not only the operator may have written it."""
+@pytest.fixture
+def others(ingestion: Ingesting) -> Iterator[str]:
+    """Yield the id of a supervisor that another client has created in the same Druid."""
     ingestion.kafka.make_topic(ingestion.name)
-    others, spec = f"{ingestion.name}-of-others", {"type": "kafka", "suspended": True, **kafka_spec(ingestion)}
+    others, spec = f"{ingestion.name}-of-others", suspended_spec(ingestion)
     data_schema = {**spec["spec"]["dataSchema"], "dataSource": others}
     ingestion.druid.request(
         "POST", "/druid/indexer/v1/supervisor", {**spec, "spec": {**spec["spec"], "dataSchema": data_schema}}
     )
     try:
-        ingestion.live.create(ingestion.resource("kafka", spec))
-        as_the_go_operator(ingestion, others, {})
-        assert f"The status names supervisor {others}" in " ".join(ingestion.one_pass().warnings)
-        ingestion.settled()
-        ingestion.live.delete("ConfigMap", f"{ingestion.name}-ingestion")
-        path = f"{ingestion.live.path(KIND, ingestion.name)}/status"
-        forged = {"status": {"taskId": others, "appliedHash": "a"}}
-        ingestion.live.plane.request("PATCH", path, forged, content_type="application/merge-patch+json")
-        [warning] = ingestion.one_pass(absent=True).warnings
-        assert f"Only the status names {others}, which the resource does not specify" in warning
+        yield others
         assert others in ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
     finally:
-        for each in (others, ingestion.name):
+        for each in {others, ingestion.name} & {*ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")}:
             ingestion.druid.request("POST", f"/druid/indexer/v1/supervisor/{each}/terminate")
+
+
+def suspended_spec(ingestion: Ingesting) -> dict[str, Any]:
+    return {"type": "kafka", "suspended": True, **kafka_spec(ingestion)}
+
+
+def test_a_status_terminates_nothing_that_the_resource_does_not_specify(ingestion: Ingesting, others: str) -> None:
+    """Neither in a reconcile nor in the deletion: not only the operator may have written it."""
+    ingestion.live.create(ingestion.resource("kafka", suspended_spec(ingestion)))
+    as_the_go_operator(ingestion, others, {})
+    assert f"Only the status names supervisor {others}" in " ".join(ingestion.one_pass().warnings)
+    ingestion.settled()
+    ingestion.live.delete("ConfigMap", f"{ingestion.name}-ingestion")
+    path = f"{ingestion.live.path(KIND, ingestion.name)}/status"
+    forged = {"status": {"taskId": others, "appliedHash": "a"}}
+    ingestion.live.plane.request("PATCH", path, forged, content_type="application/merge-patch+json")
+    [warning] = ingestion.one_pass(absent=True).warnings
+    assert f"Only the status names supervisor {others}, which the resource does not specify" in warning
+
+
+def test_a_config_map_terminates_nothing_that_the_resource_did_not_create(ingestion: Ingesting, others: str) -> None:
+    """Neither in a reconcile, where it is corrected, nor in the deletion, which still terminates its own supervisor."""
+    ingestion.live.create(ingestion.resource("kafka", suspended_spec(ingestion)))
+    ingestion.settled()
+    for state in ({"former": [others]}, {"id": others}, {"id": others, "former": [others]}):
+        before = edit_record(ingestion, state)
+        warnings = " ".join(ingestion.one_pass().warnings)
+        assert f"Only ConfigMap {ingestion.name}-ingestion names supervisor {others}" in warnings
+        assert record_state(ingestion) == before
+        assert others not in json.dumps(ingestion.stored["status"].get("formerTaskIds", ""))
+    edit_record(ingestion, {"id": others, "former": [others]})
+    ingestion.one_pass(absent=True)
+    listed = ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
+    assert ingestion.live.find(KIND, ingestion.name) is None
+    assert ingestion.name not in listed
+
+
+def record_state(ingestion: Ingesting) -> dict[str, Any]:
+    data = ingestion.live.get("ConfigMap", f"{ingestion.name}-ingestion")["data"]
+    state: dict[str, Any] = json.loads(data["state.json"])
+    return state
+
+
+def edit_record(ingestion: Ingesting, changes: dict[str, Any]) -> dict[str, Any]:
+    """Edit the record as a client that may write ConfigMaps, and return what it was."""
+    before = record_state(ingestion)
+    data = {"state.json": json.dumps({**before, **changes})}
+    ingestion.live.merge("ConfigMap", f"{ingestion.name}-ingestion", {"data": data})
+    return before
 
 
 def test_a_task_of_the_go_operator_is_not_submitted_again(ingestion: Ingesting) -> None:

@@ -116,8 +116,10 @@ def test_specification_of_the_status_is_taken_over_when_it_is_restored() -> None
         (with_status(taskId="another"), "another", "of others", False),
         (with_status(taskId="another"), "another", None, False),
         (with_status(taskId="another"), "another", {"not": "a text"}, False),
-        (with_status(appliedHash="another"), FIRST, "of others", False),
+        # an id that has the digest of the spec
+        (with_status(appliedHash="another"), FIRST, "of others", True),
+        (with_status(), THIRD, "of others", False),
     ],
 )
 def test_task_that_only_the_status_names(reported: Ingestion, task: str, datasource: Any, expected: bool) -> None:
-    assert is_of_resource(reported, task, {"dataSource": datasource, "statusCode": "RUNNING"}) == expected
+    assert is_of_resource(reported, task, {"dataSource": datasource, "statusCode": "RUNNING"}, 1) == expected

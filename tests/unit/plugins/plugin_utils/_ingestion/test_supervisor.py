@@ -237,16 +237,38 @@ def test_specify_ids(sibling: Any, expected: bool) -> None:
     assert specify_ids([ingestion(), sibling]) is expected
 
 
+A, B, TASK = LastApplied({}, "of-others"), LastApplied({}, "pages", former=("of-others",)), SubmittedTask("t")
+
+
 @pytest.mark.parametrize(
-    ("record", "is_confirmed"),
+    ("record", "is_config_map", "status", "expected"),
     [
-        (LastApplied({}, "pages"), True),
-        (LastApplied(), True),
-        (LastApplied({}, "of-others"), False),
+        # what the resource specifies needs no confirmation
+        (LastApplied({}, "pages"), False, {}, LastApplied({}, "pages")),
+        (LastApplied({}, "pages"), True, {}, LastApplied({}, "pages")),
+        (LastApplied(), True, {}, LastApplied()),
         # Druid is asked about a task
-        (LastApplied({}, "t", SubmittedTask("t")), True),
+        (LastApplied({}, "t", TASK), False, {}, LastApplied({}, "t", TASK)),
+        # a status or a ConfigMap alone, whatever it has
+        (A, False, {"taskId": "of-others", "formerTaskIds": ["of-others"]}, LastApplied()),
+        (A, True, {}, LastApplied()),
+        (A, True, {"taskId": "pages"}, LastApplied({}, "pages")),
+        (B, True, {"taskId": "pages", "formerTaskIds": "of-others"}, LastApplied({}, "pages")),
+        (LastApplied({}, "t", TASK, former=("of-others",)), True, {"taskId": "t"}, LastApplied({}, "t", TASK)),
+        # both name it: the id in the spec has changed since, or its termination failed
+        (A, True, {"taskId": "of-others"}, A),
+        (B, True, {"taskId": "of-others"}, B),
+        (B, True, {"taskId": "pages", "formerTaskIds": ["of-others"]}, B),
     ],
 )
-def test_record_that_only_the_status_shows(record: LastApplied, is_confirmed: bool) -> None:
-    assert confirmed(record, ingestion()) == (record if is_confirmed else LastApplied())
-    assert confirmed(LastApplied({}, "pages"), ingestion("sql")) == LastApplied()
+def test_supervisor_is_terminated_if_two_places_name_it(
+    record: LastApplied, is_config_map: bool, status: dict[str, Any], expected: LastApplied
+) -> None:
+    own = Ingestion.from_resource({**resource(), "status": status})
+    found = confirmed(record, own, is_config_map)
+    assert found.record == expected
+    assert bool(found.warnings) == ("of-others" in {*record.supervisors} - {*expected.supervisors})
+
+
+def test_record_without_a_resource_is_the_only_reference() -> None:
+    assert confirmed(A, ingestion(metadata={"uid": None}), is_config_map=True) == (A, ())

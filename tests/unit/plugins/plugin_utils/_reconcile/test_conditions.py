@@ -13,6 +13,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
     condition,
     timestamp,
+    with_short_messages,
     with_transition_times,
 )
 
@@ -55,7 +56,10 @@ def test_transition_time_changes_with_the_status_only(previous: dict[str, Any], 
 
 @pytest.mark.parametrize(("length", "expected"), [(4096, 4096), (4097, 4096), (100_000, 4096)])
 def test_message_is_truncated(length: int, expected: int) -> None:
-    message = condition("Ready", False, "R", "x" * length)["message"]
+    found = condition("Ready", False, "R", "x" * length)
+    document = with_short_messages({"conditions": [found], "message": found["message"], "state": "s"})
+    message = document["message"]
+    assert document == {"conditions": [{**found, "message": message}], "message": message, "state": "s"}
     assert len(message) == expected
     assert message.endswith("...") is (length > expected)
 

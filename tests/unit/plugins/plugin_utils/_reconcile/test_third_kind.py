@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError, ResourceNotFound
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import MAX_MESSAGE_CHARACTERS
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import (
     ARGUMENTS,
@@ -28,6 +29,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run impo
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._reconcile.memory_api import MemoryApi
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._reconcile.third_kind.decide import FINALIZER
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._reconcile.third_kind.kind import NOTE
+from hypothesis import given
+from hypothesis import strategies as st
 
 SECRET = "hunter2-of-mine"
 
@@ -110,6 +113,17 @@ def test_check_mode_plans_and_writes_nothing(task: Task) -> None:
 def test_missing_resource(task: Task) -> None:
     with pytest.raises(ResourceNotFound, match="or set note_resource to"):
         task.run()
+
+
+@given(st.integers(3970, 4110), st.text("0123456789abcdef", min_size=16, max_size=64))
+def test_no_part_of_a_secret_is_left_at_the_end_of_a_long_message(start: int, secret: str) -> None:
+    task = Task()
+    task.api.rejected["PATCH", "ConfigMap"] = f"{'-' * start}{secret}{'-' * 200}"
+    task.run(resource={**note(), "spec": {"text": "x", "password": secret}})
+    [stored] = task.api.of_kind("Note")
+    messages = [each["message"] for each in stored["status"]["conditions"]]
+    assert max(map(len, messages)) == MAX_MESSAGE_CHARACTERS
+    assert all(each.partition("-" * 9)[2].strip("-.*") == "" for each in messages)
 
 
 def test_failed_write_is_reported_everywhere_without_secrets(task: Task) -> None:
