@@ -39,8 +39,8 @@ class Connection:
     max_response_bytes: int = 64 * MIB
     # The author of the address must not reach the host where the task runs, nor the other addresses of ``own_host``.
     refuse_own_host: bool = False
-    # The URL of the Kubernetes API server, which is one of these.
-    api_server: str = ""
+    # The URLs of the Kubernetes API server, which is one of these.
+    api_servers: tuple[str, ...] = ()
     # Of the run, in the operator: it also limits each request, and writes have no other timeout.
     time_limit: TimeLimit | None = None
     # Lists of hosts (``host`` or ``host:port``; ``*``: any) that may receive credentials: each has to contain a host.

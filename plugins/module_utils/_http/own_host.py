@@ -13,7 +13,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Union
 from urllib.parse import urlsplit
@@ -39,11 +39,13 @@ def accept_any_peer(_sock: socket.socket) -> None:
     """Accept every connection."""
 
 
-def peer_check(api_server: str, variables: Mapping[str, str] | None = None) -> Callable[[socket.socket], None]:
-    """Return a function that closes a connection to a refused address, with OwnHost. ``api_server``: its URL, or ""."""
+def peer_check(
+    api_servers: Sequence[str], variables: Mapping[str, str] | None = None
+) -> Callable[[socket.socket], None]:
+    """Return a function that closes a connection to a refused address, with OwnHost. ``api_servers``: their URLs."""
     found = os.environ if variables is None else variables
     in_cluster = found.get("KUBERNETES_SERVICE_HOST", ""), found.get("KUBERNETES_SERVICE_PORT", "443")
-    servers = [server for server in (in_cluster, _host_and_port(api_server)) if server[0]]
+    servers = [server for server in (in_cluster, *map(_host_and_port, api_servers)) if server[0]]
 
     def check(sock: socket.socket) -> None:
         peer, own = sock.getpeername(), sock.getsockname()

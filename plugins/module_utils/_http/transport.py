@@ -61,7 +61,7 @@ class Transport:
         self.sent: Counter[str] = Counter()
         self.unanswered = 0
         self._deadline = Deadline()
-        check = peer_check(connection.api_server) if connection.refuse_own_host else accept_any_peer
+        check = peer_check(connection.api_servers) if connection.refuse_own_host else accept_any_peer
         # One more for the headers.
         self._session = session(self._deadline, check, connection.max_response_bytes + MIB)
         if not connection.verify:

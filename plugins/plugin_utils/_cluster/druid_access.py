@@ -14,10 +14,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import (
-    AuthorLimits,
     ConnectionDetails,
     ConnectionUnavailable,
     SecretKey,
+    author_limits,
     connection_details,
     disallowed_secret,
     secrets_of,
@@ -77,9 +77,7 @@ def _details(
     if options.url:
         return connection_details(cluster, options.url, secrets)
     url = cluster.endpoint.get("url") or _router(resource, cluster, observed, purpose)
-    api_server = api.api_server if options.refuse_own_host else ""
-    limits = AuthorLimits(options.refuse_own_host, api_server, options.allowed_endpoint_hosts)
-    return connection_details(cluster, url, secrets, limits)
+    return connection_details(cluster, url, secrets, author_limits(api, options, cluster))
 
 
 def _router(resource: Manifest, cluster: Cluster, observed: Observed, purpose: str) -> str:

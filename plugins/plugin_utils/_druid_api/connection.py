@@ -23,6 +23,10 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.client import
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import (
+    KubernetesApi,
+    endpoints_of_api_server,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
@@ -78,7 +82,7 @@ class ConnectionUnavailable(Exception):
 class ConnectionDetails:
     """An address and its credentials. The certificates and the key are in PEM format.
 
-    `refuse_own_host`: the address must not point to the host where the task runs, nor to `api_server`.
+    `refuse_own_host`: the address must not point to the host where the task runs, nor to `api_servers`.
     `credential_hosts`: lists of hosts, each of which has to contain that of a server that receives credentials.
     """
 
@@ -89,7 +93,7 @@ class ConnectionDetails:
     certificate: str | None = field(default=None, repr=False)
     key: str | None = field(default=None, repr=False)
     refuse_own_host: bool = False
-    api_server: str = ""
+    api_servers: tuple[str, ...] = ()
     credential_hosts: tuple[tuple[str, ...], ...] = ()
 
 
@@ -101,8 +105,28 @@ class AuthorLimits:
     """
 
     refuse_own_host: bool = False
-    api_server: str = ""
+    api_servers: tuple[str, ...] = ()
     allowed_hosts: tuple[str, ...] = ()
+
+
+class AuthorOptions(Protocol):
+    """The options of a task that limit the author of a resource."""
+
+    @property
+    def refuse_own_host(self) -> bool:
+        """Whether this host and the API server are refused."""
+
+    @property
+    def allowed_endpoint_hosts(self) -> tuple[str, ...]:
+        """The hosts that may receive the credentials of any Secret."""
+
+
+def author_limits(api: KubernetesApi, options: AuthorOptions, target: DruidTarget) -> AuthorLimits:
+    """Return the limits for the address in a resource. One that names an endpoint may have that of any API server."""
+    if not options.refuse_own_host:
+        return AuthorLimits(allowed_hosts=options.allowed_endpoint_hosts)
+    others = endpoints_of_api_server(api) if target.endpoint.get("url") else ()
+    return AuthorLimits(True, (api.api_server, *others), options.allowed_endpoint_hosts)
 
 
 def secrets_of(target: DruidTarget) -> tuple[SecretKey, ...]:
@@ -161,7 +185,7 @@ def connection_details(
         certificate=own.value(CERTIFICATE) if own else None,
         key=own.value(KEY) if own else None,
         refuse_own_host=limits.refuse_own_host,
-        api_server=limits.api_server,
+        api_servers=limits.api_servers,
         credential_hosts=_credential_hosts(target, url, secrets, limits),
     )
 
@@ -258,7 +282,7 @@ def _connection(found: ConnectionDetails, timeouts: Timeouts, directory: Path) -
             time_limit=timeouts.of_run,
             max_response_bytes=MAX_RESPONSE_BYTES,
             refuse_own_host=found.refuse_own_host,
-            api_server=found.api_server,
+            api_servers=found.api_servers,
             credential_hosts=found.credential_hosts,
         )
     except InvalidInput as error:

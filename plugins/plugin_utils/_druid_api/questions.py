@@ -9,9 +9,8 @@ A server or a worker is identified by ``host:port``, as Druid announces it (drui
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
-from urllib.parse import quote
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Question
 
@@ -123,10 +122,9 @@ def _replicas(rule: Any) -> list[tuple[str | None, int | None]]:
     return [(str(tier), int(number)) for tier, number in (rule.get("tieredReplicants") or {}).items()]
 
 
-def _segment_ids(document: Any) -> frozenset[str]:
-    if not isinstance(document, list):
-        raise TypeError(document)
-    return frozenset(map(str, document))
+def _bytes(document: Any) -> int:
+    # No row, or null, if no segment fits.
+    return sum(int(row["bytes"] or 0) for row in document)
 
 
 def _numbers(document: Any) -> Mapping[str, int]:
@@ -213,6 +211,13 @@ SUPERVISORS = Question("supervisors", f"{_OVERLORD}/supervisor", _supervisors, (
 SEGMENTS = Question("segments", _SQL, _segment_counts, sql=_SEGMENTS_SQL)
 
 
-def segments_of(server: str) -> Question[frozenset[str]]:
-    """Return the question which segments a server has, by its name: their ids."""
-    return Question(f"segments of {server}", f"{_COORDINATOR}/servers/{quote(server, safe=':')}/segments", _segment_ids)
+def replicated_bytes(server: str, others: Iterable[str]) -> Question[int]:
+    """Return the question how many bytes of a server's segments each of the others has, too, as a Broker knows them.
+
+    The answer is one number however many segments they have. It is less than the server's bytes if the Broker does not
+    know all of them, or if the user may not read a datasource.
+    """
+    of_server = "segment_id IN (SELECT segment_id FROM sys.server_segments WHERE server = '{}')"
+    names = (name.replace("'", "''") for name in (server, *others))
+    sql = f'SELECT SUM("size") AS bytes FROM sys.segments WHERE {" AND ".join(map(of_server.format, names))}'
+    return Question(f"replicas of the segments of {server}", _SQL, _bytes, sql=sql)

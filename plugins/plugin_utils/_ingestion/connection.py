@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import router
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import (
-    AuthorLimits,
     ConnectionDetails,
     ConnectionUnavailable,
+    author_limits,
     connection_details,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed
@@ -24,9 +24,7 @@ def druid_connection(api: KubernetesApi, ingestion: Ingestion, found: Observed, 
     """Return how to connect to Druid; ConnectionUnavailable names what is missing."""
     if options.url:
         return connection_details(ingestion, options.url, found.secrets)
-    api_server = api.api_server if options.refuse_own_host else ""
-    limits = AuthorLimits(options.refuse_own_host, api_server, options.allowed_endpoint_hosts)
-    return connection_details(ingestion, _url(ingestion, found), found.secrets, limits)
+    return connection_details(ingestion, _url(ingestion, found), found.secrets, author_limits(api, options, ingestion))
 
 
 def _url(ingestion: Ingestion, found: Observed) -> str:

@@ -360,6 +360,19 @@ def _warnings(headers: Any) -> list[str]:
     return [text.group(1).replace('\\"', '"') for text in texts if text]
 
 
+def endpoints_of_api_server(api: KubernetesApi) -> tuple[str, ...]:
+    """Return the URLs of the API server on its nodes; none without the permission to read them."""
+    try:
+        found = api.get("EndpointSlice", "default", "kubernetes") or {}
+    except ApiError as error:
+        if error.status != FORBIDDEN:
+            raise
+        return ()
+    addresses = [address for each in found.get("endpoints") or () for address in each.get("addresses") or ()]
+    ports = [each["port"] for each in found.get("ports") or () if each.get("port")]
+    return tuple(f"https://{f'[{each}]' if ':' in each else each}:{port}" for each in addresses for port in ports)
+
+
 # A quota, a missing permission, a policy: the server checks for a terminating namespace before any of them.
 _REFUSALS = (FORBIDDEN, UNPROCESSABLE)
 

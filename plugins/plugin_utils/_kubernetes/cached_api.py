@@ -21,9 +21,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
-# A Secret that is read through the cache makes it watch all Secrets of the watched namespaces. Of StorageClasses, the
-# operator may only read single ones.
-READ_DIRECTLY = ("Secret", "StorageClass")
+# A Secret that is read through the cache makes it watch all Secrets of the watched namespaces. Of StorageClasses and
+# EndpointSlices, the operator may only read single ones.
+READ_DIRECTLY = ("Secret", "StorageClass", "EndpointSlice")
 # A cache of all events would be large.
 LISTED_DIRECTLY = ("Event",)
 # Read only if there is something to do.

@@ -49,6 +49,7 @@ KINDS: Mapping[str, Kind] = {
     "Ingress": Kind("networking.k8s.io/v1", "ingresses"),
     "PodDisruptionBudget": Kind("policy/v1", "poddisruptionbudgets"),
     "HorizontalPodAutoscaler": Kind("autoscaling/v2", "horizontalpodautoscalers"),
+    "EndpointSlice": Kind("discovery.k8s.io/v1", "endpointslices"),
     "StorageClass": Kind("storage.k8s.io/v1", "storageclasses", namespaced=False),
     "Druid": Kind("druid.apache.org/v1alpha1", "druids"),
     "DruidIngestion": Kind("druid.apache.org/v1alpha1", "druidingestions"),

@@ -25,6 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
     SERVERS,
     SUPERVISORS,
     WORKERS,
+    replicated_bytes,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
 from ansible_collections.druidops.druid.tests.system.support.druid_users import user_with
@@ -104,3 +105,39 @@ def known(druid: Druid, question: Question[Any]) -> Any:
     found = answers(druid).answer(question)
     assert not isinstance(found, Unavailable), found
     return found
+
+
+def test_replicas_of_the_segments_of_a_historical(druid: Druid) -> None:
+    """The bytes are those that the Coordinator reports, however many segments they are, or fewer."""
+    datasource = "replicas_of_a_historical"
+    task = {
+        "type": "index_parallel",
+        "spec": {
+            "dataSchema": {
+                "dataSource": datasource,
+                "timestampSpec": {"column": "ts", "format": "iso"},
+                "dimensionsSpec": {"dimensions": ["page"]},
+                "granularitySpec": {"segmentGranularity": "day"},
+            },
+            "ioConfig": {
+                "type": "index_parallel",
+                "inputSource": {"type": "inline", "data": "2026-01-01T00:00:00Z,a\n2026-01-02T00:00:00Z,b"},
+                "inputFormat": {"type": "csv", "columns": ["ts", "page"]},
+            },
+        },
+    }
+    druid.request("POST", "/druid/indexer/v1/task", task)
+    try:
+        eventually(lambda: replicas_are_known(druid), timeout=120)
+    finally:
+        druid.request("DELETE", f"/druid/coordinator/v1/datasources/{datasource}")
+
+
+def replicas_are_known(druid: Druid) -> bool:
+    with client_of(druid) as client:
+        (server,) = (each for each in ask(client, [SERVERS])[SERVERS] if each.type == "historical")
+        on_itself = replicated_bytes(server.name, [server.name])
+        on_another = replicated_bytes(server.name, [server.name, "it's:1"])
+        found = ask(client, [on_itself, on_another])
+        assert client.traffic["writes"] == 0
+    return server.size > 0 and (found[on_itself], found[on_another]) == (server.size, 0)

@@ -47,8 +47,9 @@ def test_each_permission_is_required_and_none_is_missing(
     eventually(lambda: live.created_objects() == set() and live.list("Druid") == [])
 
     of_account = live.plane.audit.since(mark, started.account.username)
-    # Not in a namespace.
-    events = [*started.events(mark), *(each for each in of_account if each.resource == "storageclasses")]
+    # Not in the namespace.
+    others = (each for each in of_account if each.resource in ("storageclasses", "endpointslices"))
+    events = [*started.events(mark), *others]
     assert [each for each in events if each.code == FORBIDDEN] == []
     assert used(events) == granted()
 

@@ -20,12 +20,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
     LeavingPod,
     Situation,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import RULES, Rule, segments_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
+    RULES,
+    Rule,
+    replicated_bytes,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
 
 
 class TooFewServers(NamedTuple):
-    """A tier in which a rule requires more replicas than Historicals stay: the names of those, and of those that leave.
+    """A tier in which a rule requires more replicas than Historicals stay: the names of those, and those that leave.
 
     The rule is the one with the most replicas.
     """
@@ -33,12 +37,16 @@ class TooFewServers(NamedTuple):
     tier: str
     rule: Rule
     staying: tuple[str, ...]
-    leaving: tuple[str, ...]
+    leaving: tuple[HistoricalServer, ...]
+
+    def question(self, leaving: HistoricalServer) -> Question[int]:
+        """Return the question which part of its segments all that stay have."""
+        return replicated_bytes(leaving.name, self.staying)
 
     @property
-    def questions(self) -> tuple[Question[Any], ...]:
-        """The segments of each of these Historicals."""
-        return tuple(segments_of(name) for name in (*self.leaving, *self.staying))
+    def questions(self) -> tuple[Question[int], ...]:
+        """That about each Historical that leaves."""
+        return tuple(map(self.question, self.leaving))
 
 
 def replica_questions(found: Situation, answers: DruidState) -> tuple[Question[Any], ...]:
@@ -59,7 +67,11 @@ def too_few_servers(found: Situation, answers: DruidState) -> Iterator[TooFewSer
         rule = max((each for each in rules if each.tier in (tier, None)), key=_replicas, default=None)
         staying = tuple(each.name for each in found.remaining_in(tier))
         if rule is not None and staying and _replicas(rule) > len(staying):
-            yield TooFewServers(tier, rule, staying, tuple(sorted(each.name for each in _loaded(found, tier))))
+            yield TooFewServers(tier, rule, staying, tuple(sorted(_loaded(found, tier), key=_name)))
+
+
+def _name(server: HistoricalServer) -> str:
+    return server.name
 
 
 def _replicas(rule: Rule) -> float:
@@ -88,15 +100,9 @@ def with_replicas(found: Situation, answers: DruidState) -> Situation:
 
 
 def _replicated(tier: TooFewServers, answers: DruidState) -> Iterator[str]:
-    segments = {name: answers.answers.get(segments_of(name)) for name in (*tier.leaving, *tier.staying)}
-    kept = [segments[name] for name in tier.staying]
-    if not all(isinstance(each, frozenset) for each in kept):
-        return
-    for name in tier.leaving:
-        own = segments[name]
-        # A Historical with bytes but without segments is about to announce them.
-        if isinstance(own, frozenset) and own and all(own <= each for each in kept if each is not None):
-            yield name
+    for server in tier.leaving:
+        if answers.answers.get(tier.question(server)) == server.used:
+            yield server.name
 
 
 def _with_server(pod: LeavingPod, replicated: Iterable[str]) -> LeavingPod:
@@ -108,8 +114,8 @@ def _with_server(pod: LeavingPod, replicated: Iterable[str]) -> LeavingPod:
 def unknown_replicas(found: Situation, answers: DruidState) -> Iterator[str]:
     """Yield why pods may not become empty, for each tier whose segments Druid does not report."""
     for tier in too_few_servers(found, answers):
-        segments = [answers.answers.get(question) for question in tier.questions]
-        missing = next((each for each in segments if isinstance(each, Unavailable)), None)
+        found_bytes = [answers.answers.get(question) for question in tier.questions]
+        missing = next((each for each in found_bytes if isinstance(each, Unavailable)), None)
         if missing is None:
             continue
         number = "a replica on each Historical" if tier.rule.replicas is None else f"{tier.rule.replicas} replicas"

@@ -142,7 +142,7 @@ class _Socket:
 def test_refuses_the_api_server(api_server: str, environment: dict[str, str], peer: tuple[str, int]) -> None:
     connection = _Socket(peer)
     with pytest.raises(OwnHost, match="is the address of the Kubernetes API server"):
-        peer_check(api_server, environment)(connection)  # type: ignore[arg-type]
+        peer_check(["", api_server], environment)(connection)  # type: ignore[arg-type]
     assert connection.is_closed
     # a Druid on the node of an API server
-    peer_check(api_server, environment)(_Socket((peer[0], 8888)))  # type: ignore[arg-type]
+    peer_check(["", api_server], environment)(_Socket((peer[0], 8888)))  # type: ignore[arg-type]

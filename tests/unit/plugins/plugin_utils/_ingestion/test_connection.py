@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import urllib3
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import ConnectionUnavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connection import druid_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed
@@ -16,6 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.test_router import cluster, service
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, serving
 
 ENDPOINT = {"druidCluster": None, "endpoint": {"url": "https://druid:9088"}}
 API = KubernetesApi("https://kubernetes", None)  # type: ignore[arg-type]
@@ -48,8 +50,35 @@ def test_reason_of_a_missing_target(more: dict[str, Any], found: Observed, reaso
     assert raised.value.finding.reason == reason
 
 
-def test_the_api_server_is_refused_with_the_own_host() -> None:
-    found = druid_connection(API, ingestion(**ENDPOINT), Observed(), Options(refuse_own_host=True))
-    assert (found.refuse_own_host, found.api_server) == (True, "https://kubernetes")
+SLICE = {
+    "endpoints": [{"addresses": ["10.0.0.5"]}, {"addresses": ["fd00::5"]}],
+    "ports": [{"name": "https", "port": 6443}],
+}
+NOT_FOUND = Response(404, {"message": "not found", "details": {"name": "kubernetes"}})
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        (Response(body=SLICE), ("https://10.0.0.5:6443", "https://[fd00::5]:6443")),
+        (Response(body={"endpoints": None, "ports": None}), ()),
+        (NOT_FOUND, ()),
+        # a Role of one namespace
+        (Response(403, {"message": "forbidden"}), ()),
+    ],
+)
+def test_the_api_server_is_refused_with_the_own_host(response: Response, expected: tuple[str, ...]) -> None:
+    with serving() as server, urllib3.PoolManager() as pool:
+        server.responses = [response]
+        api = KubernetesApi(server.url, pool)
+        found = druid_connection(api, ingestion(**ENDPOINT), Observed(), Options(refuse_own_host=True))
+        path = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes"
+        assert [request.path for request in server.requests] == [path]
+        assert (found.refuse_own_host, found.api_servers) == (True, (server.url, *expected))
+
+
+def test_nothing_is_read_about_the_api_server_if_the_resource_names_no_address() -> None:
+    found = druid_connection(API, ingestion(), FOUND, Options(refuse_own_host=True))
+    assert (found.refuse_own_host, found.api_servers) == (True, ("https://kubernetes",))
     own = Options(url="http://localhost:1", refuse_own_host=True)
     assert not druid_connection(API, ingestion(**ENDPOINT), Observed(), own).refuse_own_host

@@ -52,7 +52,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
     LoadQueue,
     Rule,
     Server,
-    segments_of,
+    replicated_bytes,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -519,7 +519,7 @@ def test_the_message_about_the_time_has_the_cause() -> None:
         "Druid does not answer now.": in_druid(servers=UNREACHABLE),
         "druid-c-historicals-0 is unknown to Druid": in_druid(servers=()),
         "may not be able to load them": in_druid(listed=["10.0.0.1:8083"]),
-        "Specify fewer replicas in the load rules": replicated(Unavailable(state.INVALID, "?"), frozenset("a")),
+        "Specify fewer replicas in the load rules": replicated(Unavailable(state.INVALID, "?")),
     }
     for cause, answers in causes.items():
         found = decided(inputs(answers=answers, status=status)).findings
@@ -652,44 +652,44 @@ def test_the_address_of_a_pod_that_stays_is_not_written_with_a_specified_list() 
 
 
 KEPT, LEAVING = "10.0.0.0:8083", "10.0.0.1:8083"
-BOTH, MORE = frozenset("ab"), frozenset("abc")
+REPLICAS = replicated_bytes(LEAVING, [KEPT])
 LISTED_AND_EMPTY = recorded(bytes=0, emptySince=timestamp(NOW - timedelta(seconds=10)))
 
 
-def replicated(kept: Any, leaving: Any, number: int | None = 2, **more: Any) -> DruidState:
-    """What Druid answers about two Historicals with these segments, and a rule with so many replicas."""
+def replicated(found: Any, number: int | None = 2, **more: Any) -> DruidState:
+    """What Druid answers about a Historical with 100 bytes, of which another has so many, and a rule for replicas."""
     tier = None if number is None else "hot"
-    answers = {RULES: (Rule("_default", tier, number),), segments_of(KEPT): kept, segments_of(LEAVING): leaving}
+    answers = {RULES: (Rule("_default", tier, number),), REPLICAS: found}
     return in_druid(listed=[LEAVING], more=answers, **more)
 
 
 def test_the_segments_are_asked_for_only_if_a_rule_requires_more_replicas_than_historicals_stay() -> None:
     assert questions(inputs(answers=in_druid())) is None
     found = in_druid(more={RULES: (Rule("_default", "hot", 2), Rule("visits", "cold", 3))})
-    assert questions(inputs(answers=found)) == AskDruid((segments_of(LEAVING), segments_of(KEPT)))
+    assert questions(inputs(answers=found)) == AskDruid((REPLICAS,))
     assert questions(inputs(answers=in_druid(0, more={RULES: (Rule("_default", "hot", 2),)}))) is None
 
 
 @pytest.mark.parametrize(
-    ("kept", "leaving", "number", "expected"),
+    ("found", "number", "expected"),
     [
-        pytest.param(BOTH, BOTH, 2, [1], id="each segment has a replica that stays"),
-        pytest.param(MORE, BOTH, None, [1], id="a broadcast rule"),
-        pytest.param(BOTH, MORE, 2, [2], id="one segment has none"),
-        pytest.param(BOTH, frozenset(), 2, [2], id="bytes without segments"),
-        pytest.param(Unavailable(state.INVALID, "?"), BOTH, 2, [2], id="unknown"),
-        pytest.param(BOTH, Unavailable(state.INVALID, "?"), 2, [2], id="unknown, too"),
+        pytest.param(100, 2, [1], id="each segment has a replica that stays"),
+        pytest.param(100, None, [1], id="a broadcast rule"),
+        pytest.param(99, 2, [2], id="one segment has none"),
+        pytest.param(0, 2, [2], id="none, or the Broker knows none"),
+        pytest.param(101, 2, [2], id="the Coordinator has not heard of one yet"),
+        pytest.param(Unavailable(state.INVALID, "?"), 2, [2], id="unknown"),
     ],
 )
 def test_a_pod_whose_segments_all_have_a_replica_that_stays_stops(
-    kept: Any, leaving: Any, number: int | None, expected: list[int]
+    found: Any, number: int | None, expected: list[int]
 ) -> None:
-    plan = decided(inputs(answers=replicated(kept, leaving, number), status=LISTED_AND_EMPTY))
+    plan = decided(inputs(answers=replicated(found, number), status=LISTED_AND_EMPTY))
     assert (replicas(plan) or [2]) == expected
 
 
 def test_such_a_pod_needs_two_readings_too() -> None:
-    plan = decided(inputs(answers=replicated(BOTH, BOTH), status=recorded()))
+    plan = decided(inputs(answers=replicated(100), status=recorded()))
     assert plan.decommission is not None
     [entry] = plan.decommission.record
     assert (entry.bytes, entry.empty_since) == (0, timestamp(NOW))
@@ -698,14 +698,14 @@ def test_such_a_pod_needs_two_readings_too() -> None:
 
 def test_such_a_pod_needs_no_room() -> None:
     servers = (Server(KEPT, "historical", "hot", 90, 100), Server(LEAVING, "historical", "hot", 90, 100))
-    plan = decided(inputs(answers=replicated(BOTH, BOTH, servers=servers)))
+    plan = decided(inputs(answers=replicated(90, servers=servers)))
     assert [finding.reason for finding in plan.findings] == [reasons.DECOMMISSIONING_HISTORICALS]
-    plan = decided(inputs(answers=replicated(BOTH, MORE, servers=servers)))
+    plan = decided(inputs(answers=replicated(89, servers=servers)))
     assert plan.findings[0].reason == reasons.TIER_TOO_SMALL
 
 
 def test_what_may_not_finish_reports_why_at_once() -> None:
-    plan = decided(inputs(answers=replicated(Unavailable(state.INVALID, "No answer."), BOTH), status=recorded()))
+    plan = decided(inputs(answers=replicated(Unavailable(state.INVALID, "No answer.")), status=recorded()))
     assert plan.findings[0].message.endswith(
         "The load rules of _default require 2 replicas in tier hot, in which 10.0.0.0:8083 stays. Druid cannot move a "
         "segment that all of these have, and does not report which they have: No answer. Specify fewer replicas in the "
