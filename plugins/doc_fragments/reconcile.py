@@ -80,3 +80,18 @@ options:
     type: list
     elements: str
 """
+
+    ENDPOINT = r"""
+options:
+  allowed_endpoint_hosts:
+    description:
+      - Hosts (C(host) or C(host:port)) to which C(endpoint.url) of the resource may send the credentials of any Secret.
+        V(*) allows all.
+      - To any other host, credentials are sent only if the Secret has it in its annotation
+        C(druid.apache.org/allowed-hosts), a list that is separated by commas. An author of resources is not
+        necessarily allowed to read the Secret.
+      - Not needed for the address in O(url), nor for the Service of a router.
+    type: list
+    elements: str
+    default: []
+"""

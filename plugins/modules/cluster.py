@@ -25,6 +25,7 @@ extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - druidops.druid.attributes.action
   - druidops.druid.reconcile
+  - druidops.druid.reconcile.endpoint
 attributes:
   check_mode:
     support: full
@@ -109,9 +110,10 @@ options:
     default: false
   wait_for_recovery:
     description:
-      - With O(wait=true), wait although a pod of the current revision has not been ready for a minute, and has crashed
-        three times, or waits for an image, a Secret or something else that does not exist.
-      - For pods that crash until something outside of the cluster is ready, such as its metadata store.
+      - With O(wait=true), wait although a pod of a new revision has not been ready for a minute, and has crashed three
+        times, or although any pod waits a minute for an image, a Secret or something else that does not exist.
+      - Pods may crash until something outside of the cluster has started, such as its metadata store. So those of a
+        first start, and those that have run before, have five minutes. Set this option if it may take longer.
     type: bool
     default: false
   read_timeout:
@@ -130,17 +132,6 @@ options:
       - Namespaces other than the cluster's own from which C(extraCommonConfig) may reference ConfigMaps, and C(auth) a
         Secret. A Secret in C(extraCommonConfig) must be in the cluster's own namespace.
       - V(*) allows all.
-    type: list
-    elements: str
-    default: []
-  allowed_endpoint_hosts:
-    description:
-      - Hosts (C(host) or C(host:port)) to which C(endpoint.url) of the resource may send the credentials of any Secret.
-        V(*) allows all.
-      - To any other host, credentials are sent only if the Secret has it in its annotation
-        C(druid.apache.org/allowed-hosts), a list that is separated by commas. An author of resources is not
-        necessarily allowed to read the Secret.
-      - Not needed for the address in O(url), nor for the Service of a router.
     type: list
     elements: str
     default: []

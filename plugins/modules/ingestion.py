@@ -26,6 +26,7 @@ extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - druidops.druid.attributes.action
   - druidops.druid.reconcile
+  - druidops.druid.reconcile.endpoint
 attributes:
   check_mode:
     support: full
@@ -101,17 +102,6 @@ options:
     description:
       - Namespaces other than the ingestion's own from which C(auth.secretRef) may reference a Secret.
       - V(*) allows all.
-    type: list
-    elements: str
-    default: []
-  allowed_endpoint_hosts:
-    description:
-      - Hosts (C(host) or C(host:port)) to which C(endpoint.url) of the resource may send the credentials of any Secret.
-        V(*) allows all.
-      - To any other host, credentials are sent only if the Secret has it in its annotation
-        C(druid.apache.org/allowed-hosts), a list that is separated by commas. An author of resources is not
-        necessarily allowed to read the Secret.
-      - Not needed for the address in O(url), nor for the Service of a router.
     type: list
     elements: str
     default: []

@@ -17,6 +17,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.connection im
 from ansible_collections.druidops.druid.plugins.module_utils._http.request import HttpRequest
 
 MAX_TEXT_LENGTH = 600
+# Of an error in an unknown form.
+MAX_QUOTED_LENGTH = 500
 
 
 class Source(Enum):
@@ -45,6 +47,15 @@ def parse_error_text(body: bytes, mask: Callable[[str], str] = str) -> ErrorText
     """
     parsed = _parse(body.decode("utf-8", "replace").strip())
     return parsed._replace(text=_short(mask(parsed.text)))
+
+
+def quoted(body: bytes, mask: Callable[[str], str]) -> str:
+    """Return the start of a body that is not in a form of Druid's, as one line without secrets; the text of a page."""
+    text = body.decode("utf-8", "replace").strip()
+    if _HTML.match(text):
+        text = " ".join(each for _element, each in _parsed(text).texts)
+    line = " ".join("".join(each if each.isprintable() else " " for each in mask(text)).split())
+    return line if len(line) <= MAX_QUOTED_LENGTH else f"{line[: MAX_QUOTED_LENGTH - 1]}…"
 
 
 def whole_text(body: bytes) -> str:
@@ -104,15 +115,20 @@ def _of_jetty(cause: str, message: str) -> ErrorText:
 
 
 def _of_page(text: str) -> ErrorText:
-    page = _Page()
-    page.feed(text)
-    page.close()
+    page = _parsed(text)
     rows = page.rows
     if rows.get("MESSAGE") or rows.get("CAUSED BY"):
         return _of_jetty(rows.get("CAUSED BY", ""), rows.get("MESSAGE", ""))
     if page.first("h2").startswith("HTTP ERROR"):
         return _of_jetty("", page.first("pre") or page.first("title"))
     return OF_OTHERS
+
+
+def _parsed(text: str) -> _Page:
+    page = _Page()
+    page.feed(text)
+    page.close()
+    return page
 
 
 class _Page(HTMLParser):

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http import address, error_message, shapes
@@ -56,14 +57,14 @@ class ResponseParser:
         try:
             document = shapes.parse(response.body) if response.body.strip() else None
         except ValueError:
-            raise _not_from_druid(response, _REREAD if request.method != "GET" else "") from None
+            raise _invalid(response, _not_druids(response), _REREAD if request.method != "GET" else "") from None
         is_druids = shapes.fits(request.method, where, document)
         if is_druids and shapes.is_distinctive(request.method, where, document):
             self._known.add(server)
         elif is_druids and request.method == "GET" and server not in self._known and request.service:
             is_druids = self._serves(server, request.service)
         if not is_druids:
-            raise _not_from_druid(response, _REREAD if request.method != "GET" else "")
+            raise _invalid(response, _not_druids(response), _REREAD if request.method != "GET" else "")
         return document
 
     def error(self, server: str, request: HttpRequest, response: Response) -> ApiError:
@@ -76,9 +77,9 @@ class ResponseParser:
         if response.status == 404 and service and not error_message.names_missing_object(found.text):
             if not self._serves(server, service):
                 unknown = UnknownPath(*details, error_message.hint_of_unknown_path(SERVICES[service]))
-                return unknown if found.source is Source.WEB_SERVER else _not_from_druid(response)
+                return unknown if found.source is Source.WEB_SERVER else self._not_from_druid(request, response)
         elif found.source is Source.OTHER:
-            return _not_from_druid(response, hint)
+            return self._not_from_druid(request, response, hint)
         elif missing := error_message.hint_of_missing_sql(request.path, response.status):
             return UnknownPath(*details, missing)
         return ERROR_BY_STATUS.get(response.status, ApiError)(*details, hint)
@@ -86,12 +87,28 @@ class ResponseParser:
     def server_error(self, request: HttpRequest, response: Response) -> ServerError:
         """Return the exception for a 5xx response."""
         found, delay = self._error_text(request, response), retry_after(response.headers.get("Retry-After"))
-        text = _not_druids(response) if found.source is Source.OTHER else found.text
+        text = self._not_druids(request, response) if found.source is Source.OTHER else found.text
         return ServerError(response.status, text, response.method, address.redacted(response.url), _FAILED, delay)
 
     def _error_text(self, request: HttpRequest, response: Response) -> ErrorText:
-        known = [self._connection.secrets, request.document]
-        return parse_error_text(response.body, lambda text: str(hidden(text, known)))
+        return parse_error_text(response.body, partial(self._masked, request))
+
+    def _masked(self, request: HttpRequest, text: str) -> str:
+        return str(hidden(text, [self._connection.secrets, request.document]))
+
+    def _not_from_druid(self, request: HttpRequest, response: Response, hint: str = "") -> InvalidResponse:
+        return _invalid(response, self._not_druids(request, response), hint)
+
+    def _not_druids(self, request: HttpRequest, response: Response) -> str:
+        """Return what an error of an unknown form is, and its text if the user has specified the server.
+
+        The author of a resource must not read what other servers of the operator's network respond.
+        """
+        described = _not_druids(response)
+        if self._connection.refuse_own_host:
+            return described
+        text = error_message.quoted(response.body, partial(self._masked, request))
+        return f"{described}: {text}" if text else described
 
     def _hint(self, request: HttpRequest, response: Response) -> str:
         if response.status == 400:
@@ -114,10 +131,8 @@ class ResponseParser:
 
 
 def _not_druids(response: Response) -> str:
-    return f"{shapes.description(response.body)}, which is not from Druid"
+    return f"{shapes.description(response.body)}, which is in no form of Druid's"
 
 
-def _not_from_druid(response: Response, hint: str = "") -> InvalidResponse:
-    """Return the exception for a response that is not Druid's, without its content."""
-    url = address.redacted(response.url)
-    return InvalidResponse(response.status, _not_druids(response), response.method, url, _CHECK_URL, hint)
+def _invalid(response: Response, text: str, hint: str = "") -> InvalidResponse:
+    return InvalidResponse(response.status, text, response.method, address.redacted(response.url), _CHECK_URL, hint)

@@ -16,13 +16,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.pod_problems import (
     LASTING_SECONDS,
-    cannot_recover,
     failure,
     unplaced,
     unplaced_since,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import GroupState
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.unrecoverable import current_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.unrecoverable import (
+    current_pods,
+    failing_pods,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -64,16 +66,13 @@ def causes(
         for group, state in zip(cluster.groups, states, strict=True)
     ]
     pods = [pod for _group, _state, own in groups for pod in own]
-    settled = (group for group in cluster.groups if group.key not in restarting)
+    settled = [group for group in cluster.groups if group.key not in restarting]
     current = {_name(pod) for group in settled for pod in current_pods(group, observed)}
+    failing = {_name(pod) for group in settled for pod in failing_pods(group, observed, now)}
     are_ready = all(state.ready >= state.desired for state in states)
     return [
         *whole,
-        *(
-            Cause(reasons.PODS_FAILING, text, _name(pod) in current and cannot_recover(pod, now))
-            for pod in pods
-            for text in failure(pod)
-        ),
+        *(Cause(reasons.PODS_FAILING, text, _name(pod) in failing) for pod in pods for text in failure(pod)),
         *(
             each._replace(lasts=each.lasts and group.key not in restarting)
             for group, _state, own in groups

@@ -344,16 +344,17 @@ def _go_fields(
 def go_status(conditions: Iterable[Mapping[str, Any]], pod: str) -> dict[str, str]:
     """Return the Go operator's single condition, from which tools such as Argo CD tell the state of the cluster.
 
-    It is an error if the cluster does not become ready by itself. `pod` is the first one that is not ready, or "All".
+    It is an error if the cluster does not become ready by itself. One that is stopped is as desired: there is no better
+    state for it. `pod` is the first one that is not ready, or "All".
     """
     by_type = {each["type"]: each for each in conditions}
     is_stalled = STALLED_CONDITION in by_type
     kind = "DruidNodeErrorState" if is_stalled else "DruidNodeRollingUpdate"
-    ready = by_type["Ready"]["status"] == "True"
+    as_desired = by_type["Ready"]["status"] == "True" or by_type["Ready"]["reason"] == reasons.STOPPED
     return {
-        "druidNode": "All" if ready else pod,
+        "druidNode": "All" if as_desired else pod,
         "druidNodeConditionStatus": "True",
-        "druidNodeConditionType": "DruidClusterReady" if ready else kind,
+        "druidNodeConditionType": "DruidClusterReady" if as_desired else kind,
         "reason": by_type["Ready"]["message"],
     }
 

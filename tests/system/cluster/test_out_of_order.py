@@ -28,22 +28,19 @@ from ansible_collections.druidops.druid.tests.system.support.rolling_cluster imp
     NAME,
     NEW,
     OLD,
+    ONE,
     TYPES,
     create,
     group,
     image,
+    images,
     order_of_restarts,
     pods,
     unique_name,
     workload,
 )
 
-ONE = {"replicas": 1}
 OVERRIDE = "druid.apache.org/restart-out-of-order"
-
-
-def images(live: NamespaceClient) -> dict[str, str]:
-    return {key: image(live, key) for key in TYPES}
 
 
 def test_a_group_that_a_policy_refuses_is_not_overtaken(live: NamespaceClient) -> None:

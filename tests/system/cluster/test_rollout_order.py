@@ -21,6 +21,7 @@ from ansible_collections.druidops.druid.tests.system.support.rolling_cluster imp
     NAME,
     NEW,
     OLD,
+    ONE,
     TYPES,
     create,
     group,
@@ -35,7 +36,6 @@ from ansible_collections.druidops.druid.tests.system.support.small_cluster impor
 
 DIGEST = f"apache/druid@sha256:{'0' * 64}"
 TIERS = {"hot": "historical", "cold": "historical", "brokers-b": "broker", "brokers": "broker", "masters": "overlord"}
-ONE = {"replicas": 1}
 
 
 def test_tiers_and_groups_of_one_type_in_the_specified_order(live: NamespaceClient) -> None:

@@ -30,6 +30,9 @@ TYPES = {
 }
 
 
+ONE = {"replicas": 1}
+
+
 def group(key: str, kind: str, **more: Any) -> Manifest:
     """Return a group of two pods; the brokers are a Deployment."""
     return {
@@ -70,6 +73,11 @@ def image(live: NamespaceClient, key: str) -> str:
     """Return the image of the pods that the workload of a group creates."""
     containers = workload(live, key)["spec"]["template"]["spec"]["containers"]
     return str(next(each["image"] for each in containers if each["name"] == unique_name(key)))
+
+
+def images(live: NamespaceClient) -> dict[str, str]:
+    """Return the image of each group."""
+    return {key: image(live, key) for key in TYPES}
 
 
 def pods(live: NamespaceClient, key: str = "") -> dict[str, str]:

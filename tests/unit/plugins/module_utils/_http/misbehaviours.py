@@ -109,9 +109,9 @@ def answered(status: str, words: str, hint: str = "") -> str:
     return f"returned {status}{f': {words}' if words else ''}.{f' {hint}' if hint else ''}"
 
 
-def foreign(what: str) -> str:
-    """What is said about a response that is not Druid's."""
-    return f"{what}, which is not from Druid"
+def foreign(what: str, quoted: str = "") -> str:
+    """What is said about a response that is not Druid's; an error is quoted."""
+    return f"{what}, which is in no form of Druid's{quoted and ': '}{quoted}"
 
 
 LOGIN = "Check the options username and password (DRUID_USERNAME, DRUID_PASSWORD)."
@@ -250,23 +250,33 @@ CASES: dict[str, Case] = {
     "non-standard status": Case(say(499), get, ApiError, answered("499 (non-standard status)", "")),
     **{
         f"{phrase}, of a gateway": Case(
-            say(int(phrase[:3]), body), get, InvalidResponse, answered(phrase, foreign(what), f"{ELSEWHERE}{hint}")
+            say(int(phrase[:3]), body),
+            get,
+            InvalidResponse,
+            answered(phrase, foreign(what, quoted), f"{ELSEWHERE}{hint}"),
         )
-        for phrase, body, what, hint in (
-            ("400 Bad Request", "hunter2", "text", ""),
-            ("401 Unauthorized", {"message": "hunter2"}, "a JSON object of another form", f" {LOGIN}"),
+        for phrase, body, what, quoted, hint in (
+            ("400 Bad Request", "no upstream", "text", "no upstream", ""),
+            (
+                "401 Unauthorized",
+                {"message": "no"},
+                "a JSON object of another form",
+                '{"message": "no"}',
+                f" {LOGIN}",
+            ),
             (
                 "403 Forbidden",
-                "<html>hunter2",
+                "<html><style>a</style><h1>No\n upstream</h1>\x00for &lt;it&gt;",
                 "an HTML page",
+                "No upstream for <it>",
                 " The user admin needs the permission READ on DATASOURCE of the spec.",
             ),
-            ("404 Not Found", {"error": "hunter2"}, "a JSON object of another form", ""),
-            ("409 Conflict", ["hunter2"], "a JSON list of another form", ""),
+            ("404 Not Found", {"error": "x"}, "a JSON object of another form", '{"error": "x"}', ""),
+            ("409 Conflict", ["x"], "a JSON list of another form", '["x"]', ""),
         )
     },
     "500, of a gateway": Case(
-        say(500, "hunter2"), get, ServerError, answered("500 Internal Server Error", foreign("text"), REMEDY)
+        say(500, "busy"), get, ServerError, answered("500 Internal Server Error", foreign("text", "busy"), REMEDY)
     ),
     "500 page": Case(
         say(500, JETTY_500),
@@ -281,7 +291,10 @@ CASES: dict[str, Case] = {
     ),
     "500 without a word": Case(say(500), post_again, ServerError, answered("500 Internal Server Error", "", REMEDY)),
     "an endless refusal": Case(
-        say(500, "x" * 3_000_000), get, ServerError, answered("500 Internal Server Error", foreign("text"), REMEDY)
+        say(500, "x" * 3_000_000),
+        get,
+        ServerError,
+        answered("500 Internal Server Error", foreign("text", f"{'x' * 499}…"), REMEDY),
     ),
     # Not now.
     **{

@@ -21,6 +21,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.error_message
     parse_error_text,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._http.request import HttpRequest
+from ansible_collections.druidops.druid.plugins.module_utils._http.response import ResponseParser
+from ansible_collections.druidops.druid.plugins.module_utils._http.transport import Response
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -201,3 +203,25 @@ def test_names_the_missing_permission() -> None:
 
 def test_no_hint_for_other_errors() -> None:
     assert error_message.hint_of_forbidden(BEARER, HttpRequest("GET", "/statuses")) == "The user lacks a permission"
+
+
+@given(st.text(), st.text(min_size=4), st.integers(470, 510))
+def test_a_secret_is_masked_before_the_end_is_cut(text: str, secret: str, start: int) -> None:
+    body = f"{text}{'-' * start}{secret}{'-' * 99}".encode()
+    quoted = error_message.quoted(body, lambda found: found.replace(secret, "*"))
+    assert len(quoted) <= error_message.MAX_QUOTED_LENGTH
+    assert quoted == error_message.quoted(f"{text}{'-' * start}{'*'}{'-' * 99}".encode(), str) or secret in text
+
+
+@pytest.mark.parametrize(("refuse_own_host", "expected"), [(False, ": the ******** of another server"), (True, "")])
+@pytest.mark.parametrize("status", [400, 404, 500])
+def test_only_who_specified_the_server_reads_what_it_responds(
+    refuse_own_host: bool, expected: str, status: int
+) -> None:
+    """The author of a resource would read the responses of other servers in the network of the operator."""
+    url = "http://druid:1"
+    connection = Connection((url,), username="u", password="hunter2", refuse_own_host=refuse_own_host)
+    parser = ResponseParser(connection, None)  # type: ignore[arg-type]
+    response = Response(status, {}, b"the hunter2 of another server", "GET", url)
+    error = parser.error("", HttpRequest("GET", "/druid/v2/sql"), response)
+    assert error.message == f"text, which is in no form of Druid's{expected}"
