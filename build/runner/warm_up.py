@@ -48,6 +48,8 @@ def warm_up() -> None:
     _load_plugins()
     for each in _modules():
         importlib.import_module(each)
+    rehearsal = importlib.import_module(f"{__package__}.rehearsal")
+    rehearsal.rehearse()
     warm_caches.resolve_names_of_jinja()
     _template()
     _compile_patterns()

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote, urlencode
 
@@ -284,23 +285,26 @@ class KubernetesApi:
         headers.update({"Accept": call.accept, "User-Agent": "druidops"})
         if body is not None:
             headers["Content-Type"] = content_type
-        # A read is retried after a connection error; a write may have taken effect.
-        retries = urllib3.Retry(
-            total=3,
-            connect=3,
-            read=2 if call.method == "GET" else 0,
-            redirect=0,
-            backoff_factor=0.1,
-            # urllib3 would not limit the delay; _send does.
-            respect_retry_after_header=False,
-        )
-        timeout = urllib3.Timeout(connect=CONNECT_TIMEOUT_SECONDS, read=READ_TIMEOUT_SECONDS)
+        limits = _limits(is_read=call.method == "GET")
         try:
-            return self.transport.request(
-                call.method, url, body=body, headers=headers, retries=retries, timeout=timeout
-            )
+            return self.transport.request(call.method, url, body=body, headers=headers, **limits)
         except urllib3.exceptions.HTTPError as error:
             raise Unreachable(call.verb, self.kinds[call.kind].resource, call.name, self.server, error) from error
+
+
+@cache
+def _limits(*, is_read: bool) -> Mapping[str, Any]:
+    """Return retries and timeouts. A read is retried after a connection error; a write may have taken effect."""
+    retries = urllib3.Retry(
+        total=3,
+        connect=3,
+        read=2 if is_read else 0,
+        redirect=0,
+        backoff_factor=0.1,
+        # urllib3 would not limit the delay; _send does.
+        respect_retry_after_header=False,
+    )
+    return {"retries": retries, "timeout": urllib3.Timeout(connect=CONNECT_TIMEOUT_SECONDS, read=READ_TIMEOUT_SECONDS)}
 
 
 class Call(NamedTuple):

@@ -38,12 +38,13 @@ def compare(live: Manifest, manifest: Manifest, former: Manifest | None = None) 
 
     ``former`` is the object that ``live`` replaced, if its managers have not got their fields back yet.
     """
-    managed_fields = field_ownership.required_managed_fields(live, manifest, former)
+    specified = field_set(manifest)
+    managed_fields = field_ownership.required_managed_fields(live, manifest, former, specified)
     owner_view = (
         live if managed_fields is None else {**live, "metadata": {**live["metadata"], "managedFields": managed_fields}}
     )
     owned = field_ownership.owned_fields(owner_view)
-    desired = field_set(manifest, owned)
+    desired = specified if specified == owned else field_set(manifest, owned)
     others = field_ownership.fields_of_others(owner_view)
     dropped = _removed_fields(difference(difference(owned, desired), others), others)
     predicted = merge.merge(merge.remove(live, dropped) if dropped else live, manifest)

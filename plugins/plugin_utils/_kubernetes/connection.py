@@ -63,7 +63,7 @@ def connect(options: Mapping[str, Any], environment: Mapping[str, str] | None = 
     _check_headers(options)
     with _without_files():
         configuration = _configuration(options)
-        server, user_of_url = _without_credentials(configuration.host)
+        server, user_of_url = without_credentials(configuration.host)
         context = _ssl_context(configuration) if server.lower().startswith("https:") else None
         transport = _transport(configuration, context)
     fixed = {**user_of_url, **_basic_auth(options)}
@@ -276,7 +276,7 @@ def _parts(host: str) -> SplitResult:
     )
 
 
-def _without_credentials(host: str) -> tuple[str, dict[str, str]]:
+def without_credentials(host: str) -> tuple[str, dict[str, str]]:
     """Split ``http://user:password@host`` into URL and header: ansible-operator's proxy needs the user."""
     parts = _parts(host)
     if "@" not in parts.netloc:

@@ -12,7 +12,6 @@ apply, the ownership of the fields in our manifest is moved to our manager by re
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from copy import deepcopy
 from functools import reduce
 from typing import Any
 
@@ -115,13 +114,14 @@ def _foreign_entries(live: Manifest) -> list[dict[str, Any]]:
 
 
 def required_managed_fields(
-    live: Manifest, manifest: Manifest, former: Manifest | None = None
+    live: Manifest, manifest: Manifest, former: Manifest | None = None, desired: FieldSet | None = None
 ) -> list[dict[str, Any]] | None:
     """Return the managed fields that an apply of ``manifest`` to ``live`` needs; None if they are set already.
 
-    ``former`` is the object that ``live`` replaced: other managers get their fields back.
+    ``former`` is the object that ``live`` replaced: other managers get their fields back. ``desired`` is the field set
+    of the manifest.
     """
-    desired, predecessors = field_set(manifest), _predecessors(live)
+    desired, predecessors = field_set(manifest) if desired is None else desired, _predecessors(live)
     released = _released(live, desired)
     others = [
         (entry, _taken(entry, manifest, desired, predecessors)) for entry in _entries(live) if not _is_ours(entry)
@@ -313,7 +313,7 @@ def _is_ours(entry: Mapping[str, Any]) -> bool:
 
 
 def _without(entry: Mapping[str, Any], fields: FieldSet) -> dict[str, Any]:
-    return {**deepcopy(dict(entry)), "fieldsV1": difference(entry["fieldsV1"], fields)}
+    return {**entry, "fieldsV1": difference(entry["fieldsV1"], fields) if fields else entry["fieldsV1"]}
 
 
 def _unrecorded(live: Manifest) -> dict[str, Any]:

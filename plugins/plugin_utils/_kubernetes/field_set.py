@@ -59,6 +59,10 @@ def _of_value(value: Any, shape: Shape, recorded: FieldSet) -> FieldSet | None:
 def _of_mapping(value: Mapping[str, Any], shape: Shape, recorded: FieldSet, drop_empty: bool = False) -> FieldSet:
     fields: FieldSet = {}
     for name, child in value.items():
+        if not isinstance(child, (dict, list)):
+            # most values: their shape does not matter
+            fields[f"f:{name}"] = {}
+            continue
         owned = _of_value(child, shape.child(name), recorded.get(f"f:{name}", {}))
         if owned is None or (drop_empty and child == {}):
             continue
@@ -96,6 +100,8 @@ def value_step(value: Any) -> str:
 
 def union(first: FieldSet, second: FieldSet) -> FieldSet:
     """Return the fields that are in one of the two or in both."""
+    if not first or not second:
+        return {**first, **second}
     shared = {step: _united(first[step], second[step]) for step in first if step in second}
     return {**first, **second, **shared}
 

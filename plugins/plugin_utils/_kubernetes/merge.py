@@ -88,6 +88,8 @@ def _merge_mapping(live: Mapping[str, Any], desired: Mapping[str, Any], shape: S
     merged = dict(live)
     for name, value in desired.items():
         if name in live:
+            if isinstance(value, str) and value == live[name]:
+                continue
             merged[name] = _merge(live[name], value, shape.child(name))
         elif not is_dropped(value, name, shape):
             merged[name] = value
@@ -136,6 +138,8 @@ def _ordered(live_keys: list[Any], desired_keys: list[Any]) -> list[Any]:
 
 def same(live: Any, desired: Any, shape: Shape) -> bool:
     """True if ``desired`` is equivalent to ``live``, apart from the server's defaults."""
+    if isinstance(live, str) and live == desired:
+        return True
     if isinstance(live, dict) and isinstance(desired, dict):
         return all(same_entry(live, desired, name, shape) for name in {**live, **desired})
     if isinstance(live, list) and isinstance(desired, list):

@@ -16,6 +16,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_connection import connect_cache
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cached_api import CachedApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, KubernetesError
@@ -132,7 +133,7 @@ def _period() -> float:
 def _cache(kubeconfig: str, meter: Meter) -> KubernetesApi | None:
     """Return the connection to the cache; None, and an error in the meter, if its kubeconfig is unreadable."""
     try:
-        return connect({"kubeconfig": kubeconfig}, {})
+        return connect_cache(kubeconfig)
     except KubernetesError as error:
         meter.record_cache_error(error)
     return None
