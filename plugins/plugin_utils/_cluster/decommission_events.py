@@ -13,8 +13,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry, recorded
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 
 
 def decommission_texts(change: StatusChange, observed: Observed) -> Iterator[EventText]:

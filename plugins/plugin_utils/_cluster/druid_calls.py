@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -15,17 +15,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_acce
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import DruidRequest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import state
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import ask, send
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import ask
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import (
     ConnectionDetails,
     ConnectionUnavailable,
     connect,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_change import ListChange
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_write import write_list
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
@@ -51,17 +48,16 @@ def write_to_druid(
     cluster: Cluster,
     observed: Observed,
     options: Options,
-    request: DruidRequest,
+    purpose: str,
+    write: Callable[[Any], Finding | None],
 ) -> Finding | None:
-    """Send the request; return a finding if it fails."""
-    found = druid_access(api, resource, cluster, observed, options, request.title).found
+    """Write to Druid; return a finding if that fails. `purpose` is what needs the connection."""
+    found = druid_access(api, resource, cluster, observed, options, purpose).found
     if isinstance(found, Finding):
         return found
     try:
         with connect(found, options.timeouts, options.meter) as client:
-            if isinstance(request.body, ListChange):
-                return write_list(client, request.path, request.body, request.title)
-            return send(client, request.path, request.body, request.title, idempotent=request.is_idempotent)
+            return write(client)
     except ConnectionUnavailable as error:
         return error.finding
     except DruidopsError as error:

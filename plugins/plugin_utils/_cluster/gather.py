@@ -14,7 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import nam
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import QUOTA
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.missing_pods import EVENT
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run, dry_run_patches
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run, dry_run_of_creation
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
     AskDruid,
     DryRun,
@@ -35,6 +35,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import MAX_NEEDS, Need, decide_and_gather
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context
 
 # The permission to list them can be missing. The writes themselves report quotas, and kubectl shows the events.
 _OPTIONAL = {
@@ -54,7 +55,7 @@ def _gather(api: KubernetesApi, options: Options, inputs: Inputs, need: Need) ->
     if isinstance(need, DryRunPatches | DryRunTemplates | DryRunRecreations):
         return _dry_run(api, inputs, need)
     if isinstance(need, DryRun):
-        return replace(inputs, verdicts=dry_run(api, need.steps))
+        return replace(inputs, verdicts=dry_run(Context(api), need.steps))
     if isinstance(need, LetOthersGrow):
         return _without_verdicts(replace(inputs, blocked_expansions=inputs.blocked_expansions | {need.group}))
     if isinstance(need, AskDruid):
@@ -84,12 +85,14 @@ def _without_verdicts(inputs: Inputs) -> Inputs:
 
 def _dry_run(api: KubernetesApi, inputs: Inputs, need: DryRunPatches | DryRunTemplates | DryRunRecreations) -> Inputs:
     if isinstance(need, DryRunPatches):
-        rejected, ignored = dry_run_patches(api, need.steps)
-        return replace(inputs, rejected_patches=rejected, ignored_patches=ignored)
+        verdicts = dry_run(Context(api), need.steps).values()
+        rejected = {each.step.key: each.rejection for each in verdicts if each.rejection is not None}
+        ignored = (each for each in verdicts if each.after is not None and not each.step.has_effect(each.after))
+        return replace(inputs, rejected_patches=rejected, ignored_patches=frozenset(each.step.key for each in ignored))
     if isinstance(need, DryRunTemplates):
-        return replace(inputs, templates={**(inputs.templates or {}), **dry_run(api, need.steps)})
+        return replace(inputs, templates={**(inputs.templates or {}), **dry_run(Context(api), need.steps)})
     # Whether the object can be deleted is judged once it is certain that it has to be.
-    return replace(inputs, recreations=dry_run(api, need.steps, deletes=False))
+    return replace(inputs, recreations=dry_run(Context(api), need.steps, dry_run_of_creation))
 
 
 def _unlisted(api: KubernetesApi, inputs: Inputs, keys: Iterable[ObjectKey]) -> dict[ObjectKey, Manifest]:

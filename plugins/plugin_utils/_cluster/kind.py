@@ -16,8 +16,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.run
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.metrics import TELEMETRY
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import ARGUMENTS, Options, to_options
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind, Output
@@ -29,7 +30,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource
 def _submitted(resource: Manifest, submitted: Submitted) -> Plan:
     if submitted.operation is None:
         return Plan()
-    return Plan((Step(submitted.operation, resource, live=submitted.live, after=submitted.stored),))
+    return Plan((Apply(manifest=resource, live=submitted.live, after=submitted.stored),))
 
 
 def _details(status: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -20,14 +20,11 @@ def is_as_desired(conditions: Conditions) -> bool:
 
 KIND_METRICS = KindMetrics(names.KIND, "clusters", ("Ready", "Progressing", "Degraded", "Paused"), is_as_desired)
 
-APPLIED = ("create", "update", "recreate")
-
 
 def count(plan: Plan) -> Counts:
     """Return the numbers of objects that the plan applies, in Kubernetes and in Druid, and that it removes."""
-    operations = [step.operation for step in plan.steps]
-    applied = sum(operation in APPLIED for operation in operations)
-    return Counts(applied + len(plan.in_druid), operations.count("delete"))
+    applied = sum(not (step.deletes or step.is_finalizer) for step in plan.steps)
+    return Counts(applied + len(plan.in_druid), sum(step.deletes for step in plan.steps))
 
 
 TELEMETRY = Telemetry(KIND_METRICS, count)

@@ -6,14 +6,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import OnStep, noop
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts, to_timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import announce_nothing
 
 # Shorter than in the modules: a reconcile that waits for Druid delays other clusters.
 TIMEOUTS = Timeouts(read_timeout=10, retry_timeout=5)
@@ -34,12 +34,12 @@ class Options(request.Options):
     """Options of a reconcile of a cluster.
 
     With `keep_finalizer`, which the operator sets, the resource always has the finalizer, and the reconcile of a
-    terminating resource does not wait for the end of its pods: it is repeated. `on_step` is called before each step.
+    terminating resource does not wait for the end of its pods: it is repeated. `announce` is called before each step.
     """
 
     keep_finalizer: bool = False
     timeouts: Timeouts = TIMEOUTS
-    on_step: OnStep = field(default=noop, compare=False)
+    announce: Callable[[Any], None] = field(default=announce_nothing, compare=False)
 
 
 def to_options(arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> Options:

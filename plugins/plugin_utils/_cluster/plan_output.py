@@ -5,31 +5,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import yaml
-from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import upper_levels
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.restart_causes import restart_causes
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import DESTRUCTIVE, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 
-DESTRUCTIVE = " (destructive)"
-_VERBS = {"patch": "update"}
-_REMARKS = {"patch": " (finalizer)", "recreate": " (immutable field; pods keep running)"}
-
 
 def lines(plan: Plan) -> list[str]:
     """Return the plan as lines: each step, the restarts in order, the effects, the changes in Druid, the problems."""
-    steps = [f"{_line(step)}{DESTRUCTIVE if step.is_destructive else ''}" for step in plan.steps]
-    steps += [f"later: {_line(step)}{DESTRUCTIVE if step.is_destructive else ''}" for step in plan.later]
+    steps = [*(step.line for step in plan.steps), *(f"later: {step.line}" for step in plan.later)]
     findings = [f"blocked: {finding.message}" for finding in plan.findings if finding.is_problem]
     in_druid = [f"{step.title} in Druid" for step in plan.in_druid]
     return [*steps, *_consequences(plan), *in_druid, *_awaited(plan), *findings]
@@ -43,14 +36,6 @@ def _consequences(plan: Plan) -> list[str]:
 
 def _awaited(plan: Plan) -> list[str]:
     return [f"waits for Druid: {plan.awaited}"] if plan.awaited else []
-
-
-def _line(step: Step) -> str:
-    if step.request is not None:
-        return step.title
-    remark = f" ({step.notice.message})" if step.notice else _REMARKS.get(step.operation, "")
-    verb = "evict" if step.restart else _VERBS.get(step.operation, step.operation)
-    return f"{verb} {step.key}{remark}"
 
 
 def effect_lines(steps: Iterable[Step]) -> list[str]:
@@ -119,51 +104,20 @@ def diff(plan: Plan) -> list[dict[str, Any]]:
 
 
 def _entry(step: Step, remark: str = "") -> dict[str, Any]:
-    before, after = masked_pair(_essence(step.live), _essence(_after(step)))
-    where = f"{_place(step)}{remark}"
+    before, after = masked_pair(*step.difference)
+    where = f"{step.place}{remark}"
     return {
-        "before_header": f"{where}{'' if step.live else ' (absent)'}",
-        "after_header": f"{where}{'' if _after(step) else ' (absent)'}",
+        "before_header": f"{where}{' (absent)' if before is None else ''}",
+        "after_header": f"{where}{' (absent)' if after is None else ''}",
         "before": _yaml(before),
         "after": _yaml(after),
         **({"destructive": True} if step.is_destructive else {}),
     }
 
 
-def _place(step: Step) -> str:
-    if step.request is not None:
-        return f"{step.key} in Druid"
-    return f"{step.key.kind} {step.manifest['metadata']['namespace']}/{step.key.name}"
-
-
 def _entry_in_druid(step: DruidChange) -> dict[str, str]:
     before, after = map(_yaml, step.masked)
     return {"before_header": step.what, "after_header": step.what, "before": before, "after": after}
-
-
-def _after(step: Step) -> Manifest | None:
-    """Return the object afterwards; for a new object the manifest, without the server's defaults."""
-    if step.operation == "delete":
-        return None
-    return step.manifest if step.live is None else step.after
-
-
-def _essence(manifest: Manifest | None) -> dict[str, Any] | None:
-    """Return the manifest without status and server-side metadata.
-
-    Of a Druid resource that is nested too deeply, return the upper levels.
-    """
-    if manifest is None:
-        return None
-    metadata = {name: value for name, value in manifest["metadata"].items() if name not in BOOKKEEPING}
-    if "ownerReferences" in metadata:
-        metadata["ownerReferences"] = [_without_uid(reference) for reference in metadata["ownerReferences"]]
-    specified = {**{name: value for name, value in manifest.items() if name != "status"}, "metadata": metadata}
-    return dict(upper_levels(specified))
-
-
-def _without_uid(reference: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in reference.items() if name != "uid"}
 
 
 def _yaml(manifest: Any) -> str:

@@ -5,27 +5,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import dynamic_config
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.groups import with_names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.sequence import DeletionSequence, finalize
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.gather import plan_for
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import DruidRequest, Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import REPORTING, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pause_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report, reconcile_and_report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import (
+    Context,
+    Result,
+    execute,
+    without_druid,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 
@@ -75,18 +81,19 @@ def _reconcile(now: datetime, api: KubernetesApi, resource: Manifest, options: O
 
 def _act(
     api: KubernetesApi, steps: Iterable[Step], options: Options, planned: Reconciled | None = None
-) -> tuple[StepResult, ...]:
+) -> tuple[Result[Step], ...]:
+    to_druid = without_druid if planned is None else partial(_to_druid, api, planned, options)
     with options.phases("act"):
-        if planned is None:
-            return act(api, steps, options.on_step)
-        return act(api, steps, options.on_step, partial(_send_to_druid, api, planned, options))
+        return execute(steps, Context(api, to_druid, options.announce))
 
 
-def _send_to_druid(api: KubernetesApi, planned: Reconciled, options: Options, request: DruidRequest) -> Finding | None:
+def _to_druid(
+    api: KubernetesApi, planned: Reconciled, options: Options, purpose: str, write: Callable[[Any], Finding | None]
+) -> Finding | None:
     # The import of the HTTP client is slow, and most plans write nothing in Druid.
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_calls import write_to_druid
 
-    return write_to_druid(api, planned.resource, planned.cluster, planned.observed, options, request)
+    return write_to_druid(api, planned.resource, planned.cluster, planned.observed, options, purpose, write)
 
 
 def _dynamic_config(api: KubernetesApi, done: Reconciled, options: Options, *, read_only: bool) -> Reconciled:
@@ -109,7 +116,8 @@ def _dynamic_config(api: KubernetesApi, done: Reconciled, options: Options, *, r
 
 def _with_written(done: Reconciled) -> Reconciled:
     """Return the reconcile with the live state updated from the results of the writes."""
-    carried_out = [result for result in done.results if result.is_done]
-    written = [result.live for result in carried_out if result.live and result.live["kind"] != names.KIND]
-    deleted = [result.step.key for result in carried_out if result.step.operation == "delete"]
-    return replace(done, observed=done.observed.with_objects(written).without(deleted))
+    observed = done.observed
+    for result in done.results:
+        if result.is_done:
+            observed = result.step.observed_after(observed, result.live)
+    return replace(done, observed=observed)

@@ -12,14 +12,13 @@ from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.unrecoverable import (
     unrecoverable,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_events import decommission_texts
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import STALLED, Pending
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
@@ -28,11 +27,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status imp
     is_settled,
     status,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
     Completed,
@@ -41,6 +40,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report i
     StatusChange,
     ready_message,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText, Result
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Reconciled:
     cluster: Cluster
     observed: Observed
     plan: Plan
-    results: tuple[StepResult, ...] = ()
+    results: tuple[Result[Step], ...] = ()
     normalized_in_druid: Mapping[str, str] | None = None
 
 
@@ -121,9 +121,9 @@ def _lasting_warnings(plan: Plan) -> tuple[str, ...]:
 
 def predicted(observed: Observed, steps: Iterable[Step]) -> Observed:
     """Return the predicted state after the steps, from the results of the dry runs."""
-    planned = [step for step in steps if step.key.kind != names.KIND and step.request is None]
-    created = [step.after for step in planned if step.after is not None]
-    return observed.with_objects(created).without(step.key for step in planned if step.operation == "delete")
+    for step in steps:
+        observed = step.observed_after(observed, step.after)
+    return observed
 
 
 def _masker(done: Reconciled) -> Masked:
@@ -133,20 +133,20 @@ def _masker(done: Reconciled) -> Masked:
     return masker_of([searched(done.resource), *(each for each in read if each)]).text
 
 
-def _failures(results: Iterable[StepResult]) -> tuple[Finding, ...]:
+def _failures(results: Iterable[Result[Step]]) -> tuple[Finding, ...]:
     return tuple(_failure(result, result.error) for result in results if result.error)
 
 
-def _failure(result: StepResult, error: str) -> Finding:
+def _failure(result: Result[Step], error: str) -> Finding:
     step = result.step
     leaf = str(step.key) if step.group is not None and step.is_leaf else None
     return Finding(result.reason or reasons.APPLY_FAILED, error, step.group, object=leaf)
 
 
-def _is_deleted(results: Iterable[StepResult]) -> bool:
+def _is_deleted(results: Iterable[Result[Step]]) -> bool:
     """True when the finalizer of a terminating resource was removed, so that it is deleted."""
-    patches = [result for result in results if result.step.operation == "patch" and result.is_done]
-    return any(is_terminating(result.step.manifest) for result in patches)
+    done = (result.step for result in results if result.step.is_finalizer and result.is_done)
+    return any(step.live is not None and is_terminating(step.live) for step in done)
 
 
 def _events(done: Reconciled, completed: Completed[Plan], change: StatusChange) -> Iterator[EventText]:

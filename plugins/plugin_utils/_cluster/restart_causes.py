@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.events import changed_fields
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.differences import changed_fields
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import configuration_hash_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import template_names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 
 _HASH = f"[{names.CONFIGURATION_HASH_VARIABLE}].value"
 _TEMPLATE = "spec.template."

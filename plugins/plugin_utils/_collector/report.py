@@ -25,13 +25,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair, masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
     Completed,
     Masked,
     Reporting,
     StatusChange,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 
 
 def _completed(done: Reconciled, _check_mode: bool) -> Completed[Plan]:

@@ -35,7 +35,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import recorded
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
     Completed,
     Masked,
@@ -43,6 +42,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report i
     StatusChange,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 
 
 def _completed(done: Reconciled, _check_mode: bool) -> Completed[Plan]:

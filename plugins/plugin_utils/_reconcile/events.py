@@ -9,30 +9,21 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import CONFLICT, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 
 COMPONENT = "druid-operator"
 # An event's note has at most 1024 (events.k8s.io/v1), counted in bytes.
 MAX_EVENT_BYTES = 1000
 # An object's name has at most 253 characters. An event's name ends in a dot and 16 digits of a digest.
 MAX_EVENT_STEM = 253 - 17
-
-
-@dataclass(frozen=True)
-class EventText:
-    """Type, reason and message of an event."""
-
-    kind: Literal["Normal", "Warning"]
-    reason: str
-    message: str
 
 
 def event(resource: Manifest, text: EventText, now: datetime) -> Manifest:

@@ -23,9 +23,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.finaliz
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText, send
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import send
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 
 # The Go operator takes the finalizer for its own, and deletes PVCs by it: that must happen first.
 GRACE = timedelta(seconds=30)

@@ -24,10 +24,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
     observe_failure,
     with_short_messages,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText, send
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import send
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 
 _Done = TypeVar("_Done")
 _Options = TypeVar("_Options", bound=Options)

@@ -119,7 +119,7 @@ def test_the_class_of_existing_claims_changes_without_a_restart(storing: Namespa
     for name in ("fast", "slow"):
         request(storing, **{FIELD: name})
         planned = one_pass(storing, NAME, check_mode=True).plan.steps
-        assert {step.notice.message for step in planned if step.notice} == {f"set {FIELD} to {name}"}
+        assert {step.remark for step in planned if step.updates_claim} == {f" (set {FIELD} to {name})"}
         assert settled(storing) == []
         assert classes(storing) == [name] * 4
         assert warning(storing) == ""

@@ -32,7 +32,7 @@ def wiki_cluster(live: NamespaceClient) -> NamespaceClient:
 
 def plan(live: NamespaceClient) -> list[str]:
     """Reconcile, and return the changes."""
-    return sorted(f"{step.operation} {step.key}" for step in one_pass(live, "wiki").plan.steps)
+    return sorted(f"{step.verb} {step.key}" for step in one_pass(live, "wiki").plan.steps)
 
 
 class Edit(NamedTuple):

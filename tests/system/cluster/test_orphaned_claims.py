@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan_output import lines
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Clock
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
@@ -244,10 +244,10 @@ def problem_after(live: NamespaceClient, change: Callable[[], object]) -> str:
     """Reconcile, and make the change immediately before the deletion of the PVC; return the message of the problem."""
 
     def before(step: Step) -> None:
-        if step.operation == "delete":
+        if step.verb == "delete":
             change()
 
-    request = cluster_request(NAME, live.namespace, Options(on_step=before))
+    request = cluster_request(NAME, live.namespace, Options(announce=before))
     outcome = run(connection(live), request, lambda _text: None, Clock())
     [problem] = outcome.plan.findings
     return problem.message

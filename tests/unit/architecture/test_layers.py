@@ -264,12 +264,10 @@ IMPURE = (
     *(
         f"{COLLECTION}{KUBERNETES}_cluster.{name}"
         for name in (
-            *("act", "delete.release", "delete.run", "delete.sequence", "druid_access", "druid_calls", "dry_run"),
-            *("dynamic_config", "gather"),
-            "orphan_deletion",
+            *("delete.run", "delete.sequence", "druid_access", "druid_calls", "dry_run", "dynamic_config", "gather"),
         )
     ),
-    *(f"{COLLECTION}{KUBERNETES}_cluster.{name}" for name in ("observe", "reconcile", "write")),
+    *(f"{COLLECTION}{KUBERNETES}_cluster.{name}" for name in ("observe", "reconcile")),
     *(
         f"{COLLECTION}{KUBERNETES}_ingestion.{name}"
         for name in ("act", "connection", "delete_without_resource", "finalize", "observe", "reconcile")
@@ -284,8 +282,8 @@ IMPURE = (
 )
 
 
-# Those who write do not know those who only ask.
-ACT_KNOWS_NOTHING_OF = tuple(
+# Steps, which write, do not know those who only ask.
+STEPS_KNOW_NOTHING_OF = tuple(
     f"{COLLECTION}{KUBERNETES}_cluster.{name}" for name in ("dry_run", "gather", "observe", "reconcile")
 )
 
@@ -361,10 +359,33 @@ def test_deciding_is_pure(file: str) -> None:
     assert impure(file, source_of(file)) == []
 
 
-@pytest.mark.parametrize("file", ["act.py", "delete/release.py", "write.py"])
-def test_acting_neither_reads_nor_decides(file: str) -> None:
-    path = f"plugins/plugin_utils/_cluster/{file}"
-    assert [name for name in imports(path, source_of(path)) if is_one_of(name, ACT_KNOWS_NOTHING_OF)] == []
+@pytest.mark.parametrize("path", [file for file in files() if "/_cluster/steps/" in file])
+def test_a_step_neither_reads_a_cluster_nor_decides(path: str) -> None:
+    assert [name for name in imports(path, source_of(path)) if is_one_of(name, STEPS_KNOW_NOTHING_OF)] == []
+
+
+# The names of parameters and variables that hold a step.
+STEP_NAMES = ("step", "steps", "failed", "candidate")
+
+
+def asked_types(source: str) -> list[str]:
+    """Return the types that isinstance or type() is asked about a step."""
+    calls = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
+    named = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id in ("isinstance", "type"))
+    return [
+        ast.unparse(call) for call in named if call.args and ast.unparse(call.args[0]).rpartition(".")[2] in STEP_NAMES
+    ]
+
+
+@pytest.mark.parametrize("file", [file for file in files() if "/_cluster/" in file])
+def test_a_step_answers_for_itself(file: str) -> None:
+    """No code asks for the type of a step: what depends on it is a method."""
+    assert asked_types(source_of(file)) == []
+
+
+@pytest.mark.parametrize("source", ["isinstance(step, Apply)", "type(result.step) is Apply"])
+def test_detects_a_question_for_the_type_of_a_step(source: str) -> None:
+    assert len(asked_types(source)) == 1
 
 
 def test_http_is_only_in_its_packages() -> None:
@@ -380,7 +401,7 @@ def test_http_is_only_in_its_packages() -> None:
         ("plugins/plugin_utils/_cluster/x.py", f"from {COLLECTION}plugins.module_utils._http import client"),
         ("plugins/plugin_utils/_cluster/x.py", "from ...module_utils._http import client"),
         ("plugins/plugin_utils/_cluster/x.py", f"from {COLLECTION}plugins.plugin_utils import _ingestion"),
-        ("plugins/plugin_utils/_ingestion/x.py", f"from {COLLECTION}plugins.plugin_utils._cluster import act"),
+        ("plugins/plugin_utils/_ingestion/x.py", f"from {COLLECTION}plugins.plugin_utils._cluster import reconcile"),
         ("plugins/plugin_utils/_druid_api/x.py", f"from {COLLECTION}plugins.plugin_utils import _cluster"),
         ("plugins/plugin_utils/_druid_api/x.py", f"from {COLLECTION}plugins.plugin_utils._reconcile import outcome"),
         ("plugins/plugin_utils/_reconcile/x.py", f"from {COLLECTION}plugins.plugin_utils import _cluster"),
@@ -434,7 +455,7 @@ def test_accepts_the_right_direction(file: str, source: str) -> None:
     "source",
     [
         "import time",
-        f"from {COLLECTION}plugins.plugin_utils._cluster import act",
+        f"from {COLLECTION}plugins.plugin_utils._cluster import reconcile",
         f"from {COLLECTION}plugins.plugin_utils._cluster.observe import observe",
         f"from {COLLECTION}plugins.plugin_utils._kubernetes.api import KubernetesApi",
     ],

@@ -16,16 +16,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.external_a
     scaled_before_interruption,
     scaled_by_autoscaler,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
-    DryRunRecreations,
-    Get,
-    Inputs,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRunRecreations, Get, Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.recreate import Recreate
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import REPLICAS, owned_fields
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import intersection
@@ -59,7 +57,7 @@ def recreated_objects(inputs: Inputs) -> DryRunRecreations | None:
     if not any(live is not None and immutable_changes(live, manifest) for manifest, live in found):
         return None
     steps = changed_objects(inputs.cluster, inputs.desired, inputs.live)
-    due = (each for each in steps if each.operation == "recreate" and not _is_ending(each))
+    due = (each for each in steps if each.recreates and not _is_ending(each))
     # An object of another owner is not recreated.
     return DryRunRecreations(tuple(each for each in due if each.live is None or is_ours(each.live, inputs.cluster)))
 
@@ -70,7 +68,7 @@ def _is_ending(step: Step) -> bool:
 
 def changed_objects(
     cluster: Cluster, desired: Desired, observed: Observed, admitted: Mapping[ObjectKey, Manifest] | None = None
-) -> tuple[Step, ...]:
+) -> tuple[Apply, ...]:
     """Return a step for each desired object that is missing or differs, in rollout order.
 
     `admitted`: what admission makes of the objects that would be recreated.
@@ -103,16 +101,17 @@ def _change(
     first_replicas: Mapping[str, int],
     scaled: Collection[str],
     admitted: Mapping[ObjectKey, Manifest] | None,
-) -> Step | None:
+) -> Apply | None:
     live = objects.get(key_of(manifest))
     former = scaled_by_autoscaler(manifest) if _is_one_of(manifest, scaled) else None
     if live is None:
         initial = _initial(verbatim or manifest, first_replicas) or verbatim
-        return Step("create", manifest, group, initial=initial, former=former)
+        return Apply(manifest=manifest, group=group, initial=initial, former=former)
     if manifest["kind"] == "PersistentVolumeClaim":
         manifest = _frozen(manifest, live)
     elif is_terminating(live) or immutable_changes(live, manifest, (admitted or {}).get(key_of(manifest))):
-        return Step("recreate", manifest, group, live, initial=_recreated(manifest, live, first_replicas))
+        initial = _recreated(manifest, live, first_replicas)
+        return Recreate(manifest=manifest, group=group, live=live, initial=initial)
     else:
         manifest = with_stored_fields(manifest, live)
     if _is_resuming(live, manifest, first_replicas):
@@ -120,7 +119,14 @@ def _change(
     comparison = compare(live, manifest, former)
     if comparison.is_settled:
         return None
-    return Step("update", manifest, group, live, comparison.predicted, comparison.managed_fields, former=former)
+    return Apply(
+        manifest=manifest,
+        group=group,
+        live=live,
+        after=comparison.predicted,
+        managed_fields=comparison.managed_fields,
+        former=former,
+    )
 
 
 def _frozen(claim: Manifest, live: Manifest) -> Manifest:

@@ -14,8 +14,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_own
     is_ours,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import LEAVES
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import LEAVES
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding

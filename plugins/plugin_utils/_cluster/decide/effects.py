@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
@@ -19,7 +19,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import pods_above, pvcs_above
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.future_orphans import orphaned_by
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Effect, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import deletes_scaled_pvcs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
@@ -27,6 +26,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
     replicas,
     template_names,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Effect, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
     WORKLOADS,
     Manifest,
@@ -45,9 +45,7 @@ def with_effects(
     The cluster, and since when it exists, decide what becomes of PVCs that are not used any more.
     """
     state = _State(observed, {step.key: step for step in steps}, cluster, since)
-    return tuple(
-        replace(step, effects=tuple(_effects(step, state)), adoption=adoption(step, observed)) for step in steps
-    )
+    return tuple(step.with_effects(tuple(_effects(step, state)), adoption(step, observed)) for step in steps)
 
 
 def may_delete_claims(steps: Sequence[Step], observed: Observed) -> bool:
@@ -57,7 +55,7 @@ def may_delete_claims(steps: Sequence[Step], observed: Observed) -> bool:
 
 
 def _is_deleted_set(step: Step) -> bool:
-    return step.operation == "delete" and step.key.kind == "StatefulSet"
+    return step.deletes and step.key.kind == "StatefulSet"
 
 
 @dataclass(frozen=True)
@@ -74,7 +72,7 @@ class _State:
 
     def is_deleted(self, key: ObjectKey) -> bool:
         step = self.steps.get(key)
-        return step is not None and step.operation == "delete"
+        return step is not None and step.deletes
 
 
 class _Scaling(NamedTuple):
@@ -90,19 +88,19 @@ def _effects(step: Step, state: _State) -> Iterator[Effect]:
     if scaling is not None:
         yield from _scaled(scaling, state)
         yield from _other_volumes(step, scaling.workload, state)
-    elif step.operation == "delete" and step.key.kind in WORKLOADS:
-        yield from _stopped(step.key, replicas(step.manifest))
-        yield from _retained(step.manifest, 0, state)
+    elif step.deletes and step.live is not None and step.key.kind in WORKLOADS:
+        yield from _stopped(step.key, replicas(step.live))
+        yield from _retained(step.live, 0, state)
         lost = () if state.cluster is None else lost_roles(step, state.cluster)
         yield from (Effect(text, is_destructive=True) for text in lost)
-    elif step.operation == "delete" and step.key.kind == "Service":
+    elif step.deletes and step.key.kind == "Service":
         yield Effect(f"the name {step.key.name} no longer resolves (Service deleted)")
-    elif step.operation == "delete" and step.key.kind == "Pod" and step.group is None:
-        yield from _retained_of(step.manifest, state)
+    elif step.deletes and step.live is not None and step.key.kind == "Pod" and step.group is None:
+        yield from _retained_of(step.live, state)
 
 
 def _scaling(step: Step, state: _State) -> _Scaling | None:
-    if step.after is None or step.patch is not None:
+    if step.after is None or not step.is_apply:
         return None
     if step.key.kind in WORKLOADS:
         return _Scaling(step.after, _replicas_before(step, state.observed), replicas(step.after))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 
@@ -40,7 +40,7 @@ def _is_blocked(step: Step, blocked: Collection[str | None]) -> bool:
 def rejection(step: Step, reason: str, message: str) -> Finding:
     """Return the finding that blocks a step and what depends on it; the message ends with the consequence."""
     is_alone = step.is_leaf or step.key.kind == "Pod"
-    if (step.group is not None and is_alone) or step.orphan is not None:
+    if (step.group is not None and is_alone) or step.is_orphan:
         return Finding(reason, f"{message} It blocks no other object.", step.group, object=str(step.key))
     if step.removes_group:
         return Finding(reason, f"{message} No object of a removed group is deleted.", former_group(step))
@@ -50,6 +50,6 @@ def rejection(step: Step, reason: str, message: str) -> Finding:
 
 def former_group(step: Step) -> str:
     """Return the key of the removed group that the object belonged to."""
-    labels = step.manifest["metadata"].get("labels") or {}
+    labels = (step.live or step.manifest)["metadata"].get("labels") or {}
     name: str = labels.get(names.GROUP_LABEL, step.key.name)
     return name.removeprefix(names.unique_name(labels.get(names.CLUSTER_LABEL, ""), ""))

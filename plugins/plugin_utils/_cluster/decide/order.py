@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 
 
 def in_order(writes: Collection[Step], removals: Collection[Step]) -> tuple[Step, ...]:

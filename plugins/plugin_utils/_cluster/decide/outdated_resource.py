@@ -14,7 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import nam
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import GetResource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import controller
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
     WORKLOADS,
     Manifest,
@@ -47,8 +47,8 @@ def is_current(resource: Manifest, latest: Manifest | None) -> bool:
 
 
 def _needs_latest(step: Step) -> bool:
-    stops_pods = step.key.kind in WORKLOADS and (step.operation == "delete" or step.lowers_replicas)
-    return stops_pods or step.orphan is not None or _owns_again(step)
+    stops_pods = step.key.kind in WORKLOADS and (step.deletes or step.lowers_replicas)
+    return stops_pods or step.is_orphan or _owns_again(step)
 
 
 def _owns_again(step: Step) -> bool:

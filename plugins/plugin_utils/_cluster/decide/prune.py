@@ -16,9 +16,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 
 REPLICA_SET = "ReplicaSet"
@@ -62,7 +63,7 @@ def _removal(live: Manifest, cluster: Cluster, observed: Observed) -> Iterator[S
         yield from retain.retain([live], claims, group)
         yield from retain.disown(claims, [live], group)
         yield from kept_claims(live, group, claims)
-    yield Step("delete", live, group, live)
+    yield Delete(group=group, live=live)
     if deletes:
         yield from targets.collected_claims(observed, [live])
 

@@ -8,47 +8,43 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import TypeVar, cast
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import immutable_part
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRun, Inputs, Verdict
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRun, Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.admission import Override, overrides
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import same_fields
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited, shown
+
+_Step = TypeVar("_Step", bound=Step)
 
 
 def rejections(draft: Draft) -> tuple[Finding, ...] | DryRun:
     """Return the rejections by the API server; the dry runs of all applies and deletions are needed."""
     verdicts = draft.inputs.verdicts
-    steps = tuple(step for step in draft.steps if step.is_apply or step.is_deletion)
+    steps = tuple(step for step in draft.steps if step.has_verdict)
     if verdicts is None:
         return DryRun(steps) if steps else ()
     found = (verdicts.get(step.key) for step in steps)
     return tuple(verdict.rejection for verdict in found if verdict is not None and verdict.rejection is not None)
 
 
-def confirmed(candidates: Iterable[Step], verdicts: Mapping[ObjectKey, Verdict] | None) -> tuple[Step, ...]:
+def confirmed(candidates: Iterable[_Step], verdicts: Mapping[ObjectKey, Verdict] | None) -> tuple[_Step, ...]:
     """Return the candidates with the results of their dry runs, without those that would change nothing."""
     found = (_confirmed(step, (verdicts or {}).get(step.key)) for step in candidates)
     return tuple(step for step in found if step is not None)
 
 
-def _confirmed(candidate: Step, verdict: Verdict | None) -> Step | None:
+def _confirmed(candidate: _Step, verdict: Verdict | None) -> _Step | None:
     if verdict is None or verdict.after is None:
         return candidate
-    step = replace(verdict.step, after=verdict.after)
-    return step if _changes(step, verdict.after) else None
-
-
-def _changes(step: Step, after: Manifest) -> bool:
-    if step.operation != "update" or step.managed_fields is not None:
-        return True
-    return step.live is None or not same_fields(step.live, after, step.manifest)
+    step = replace(cast(_Step, verdict.step), after=verdict.after)
+    return step if step.has_effect(verdict.after) else None
 
 
 def overridden_values(inputs: Inputs) -> tuple[str, ...]:

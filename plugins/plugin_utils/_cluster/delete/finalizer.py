@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import controller, is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.patch import Patch
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import finalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
     WORKLOADS,
@@ -31,7 +32,26 @@ _POINTER = names.DELETES_PVCS_ANNOTATION.replace("/", "~1")
 OWNED = (*WORKLOADS, "ConfigMap", "Service")
 
 
-def keep_finalizer(resource: Manifest, always: bool = False) -> tuple[Step, ...]:
+@dataclass(frozen=True, kw_only=True)
+class ChangeResource(Patch):
+    """A change of the resource itself."""
+
+    def observed_after(self, observed: Observed, _live: Manifest | None) -> Observed:
+        return observed
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeFinalizer(ChangeResource):
+    """The finalizer is added or removed."""
+
+    is_finalizer: ClassVar[bool] = True
+
+    @property
+    def remark(self) -> str:
+        return " (finalizer)"
+
+
+def keep_finalizer(resource: Manifest, always: bool = False) -> tuple[ChangeResource, ...]:
     """Return the step that adds or removes the finalizer per disablePVCDeletionFinalizer, or always adds it.
 
     A finalizer that ansible-operator has set is kept: it runs nothing for a deleted resource without a finalizer, and
@@ -48,7 +68,7 @@ def is_set(resource: Manifest) -> bool:
     return finalizer.is_set(resource, names.FINALIZER)
 
 
-def remove_finalizer(resource: Manifest) -> Step:
+def remove_finalizer(resource: Manifest) -> ChangeFinalizer:
     """Return the step that removes the finalizer, which deletes the resource."""
     # Not the version: an earlier step may have recorded the deletion.
     return _finalizer_step(resource, False, "uid", "finalizers")
@@ -91,7 +111,7 @@ def deletes_in_foreground(resource: Manifest) -> bool:
     return FOREGROUND in (resource["metadata"].get("finalizers") or ())
 
 
-def record_deletion(resource: Manifest) -> tuple[Step, ...]:
+def record_deletion(resource: Manifest) -> tuple[ChangeResource, ...]:
     """Return the step that records that the PVCs are deleted, since a retry might find no object of the resource.
 
     With --cascade=foreground, Kubernetes deletes them at the same time, also after it has removed its finalizer.
@@ -113,7 +133,7 @@ def record_deletion(resource: Manifest) -> tuple[Step, ...]:
         *(mapping if metadata.get("annotations") is None else ()),
         {"op": "add", "path": f"/metadata/annotations/{_POINTER}", "value": metadata["uid"]},
     ]
-    return (Step("update", resource, live=resource, after=after, patch=patch),)
+    return (ChangeResource(live=resource, after=after, patch=patch),)
 
 
 def _size(annotations: Mapping[str, str]) -> int:
@@ -131,8 +151,8 @@ def _is_recorded(resource: Manifest) -> bool:
     return is_terminating(resource) and recorded == metadata["uid"]
 
 
-def _finalizer_step(resource: Manifest, is_desired: bool, *unchanged: str) -> Step:
+def _finalizer_step(resource: Manifest, is_desired: bool, *unchanged: str) -> ChangeFinalizer:
     patch = finalizer.finalizer_patch(resource, names.FINALIZER, is_desired=is_desired, unchanged=unchanged)
     finalizers = finalizer.changed_finalizers(resource, names.FINALIZER, is_desired=is_desired)
     after = {**resource, "metadata": {**resource["metadata"], "finalizers": finalizers}}
-    return Step("patch", resource, live=resource, after=after, patch=patch)
+    return ChangeFinalizer(live=resource, after=after, patch=patch)

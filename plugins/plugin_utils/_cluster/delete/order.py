@@ -21,8 +21,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_own
     is_ours,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
     WORKLOADS,
     Manifest,
@@ -116,9 +117,9 @@ class Deletion:
         yield from self._retain_claims(resource, observed, all_stay=is_orphaned or not deletes)
         if is_orphaned or not deletes:
             yield from self._disown_claims(resource, all_stay=True)
-        yield Step("delete", resource, live=resource)
+        yield Delete(live=resource)
         workloads = targets.workloads(self.cluster, observed)
-        yield from (step for step in workloads if not is_orphaned or _is_collected(resource, step.manifest))
+        yield from (step for step in workloads if not is_orphaned or _is_collected(resource, step.live))
         if not is_orphaned and deletes:
             yield from self._claims() if finalizer.is_set(resource) else self._claims_of_workloads(observed)
 
@@ -133,7 +134,7 @@ class Deletion:
             yield from self._claims_to_the_last(are_running=bool(workloads))
         else:
             yield from self._warn_kept("spec is not set, or sets disablePVCDeletionFinalizer")
-        yield from (Step("delete", live, live=live) for live in self._others(observed) if not is_terminating(live))
+        yield from (Delete(live=live) for live in self._others(observed) if not is_terminating(live))
 
     def _note_owned_claims(self, observed: Observed) -> None:
         self.owned |= targets.owned_claims(self.cluster, observed)
@@ -196,7 +197,7 @@ class Deletion:
         steps = yield from self._deleted_claims()
         yield from steps
 
-    def _deleted_claims(self) -> Generator[Step | Need, Observed, tuple[Step, ...]]:
+    def _deleted_claims(self) -> Generator[Step | Need, Observed, tuple[Delete, ...]]:
         users = yield ReadClaims()
         steps, kept = targets.claims(self.cluster, users, self.owned)
         self.warnings += [text for text in kept if text not in self.warnings]
@@ -233,7 +234,7 @@ class Deletion:
             return list(found)
         return [live for live in found if _is_collected(resource, live)]
 
-    def _claims_of_workloads(self, observed: Observed) -> Iterable[Step]:
+    def _claims_of_workloads(self, observed: Observed) -> Iterable[Delete]:
         """Return the deletion of the PVCs that Kubernetes deletes with their StatefulSets."""
         sets = (live for live in observed.of_kind("StatefulSet") if is_ours(live, self.cluster))
         return targets.collected_claims(observed, [*sets])

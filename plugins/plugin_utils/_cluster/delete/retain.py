@@ -11,16 +11,126 @@ observed that.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import DELETE
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.retention_policy import RETAIN
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.patch import Patch
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
 
 CLAIM = "PersistentVolumeClaim"
 _POLICY = "persistentVolumeClaimRetentionPolicy"
+# How long the StatefulSet controller may take to observe a policy.
+ATTEMPTS = 100
+PAUSE_SECONDS = 0.1
+# How often a controller may change a PVC in the meantime.
+_CONFLICTS = 5
+
+
+class NotObserved(KubernetesError):
+    """The StatefulSet controller has not observed the policy that retains the PVCs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release(Patch):
+    """A step that separates PVCs from owners, so that they are retained when one of the owners is deleted.
+
+    `releases` are the uids of the owners.
+    """
+
+    releases: frozenset[str]
+
+    @property
+    def prepares_removal(self) -> bool:
+        return self.group is None
+
+    def keeping(self, _fields: Sequence[str], _annotations: Mapping[str, str | None]) -> Self | None:
+        return self
+
+    def carry_out(self, context: Context) -> Result[Step]:
+        """Return the object; none if it was deleted in the meantime, so that nothing is left to do."""
+        try:
+            return Result(self, self._released(context))
+        except ApiError as error:
+            if error.is_missing_object:
+                return Result(self)
+            raise
+
+    def _released(self, context: Context) -> Manifest | None:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retain(Release):
+    """Set the policy, wait until the controller adds no more owner references, and remove those of the PVCs."""
+
+    def _released(self, context: Context) -> Manifest | None:
+        live = self._send(context)
+        if live["metadata"]["uid"] not in self.releases:
+            return None
+        return _release_observed(context, live, f"{self.key} is not deleted: its PVCs must be retained, and")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Disown(Release):
+    """Remove the owner references of a PVC; retry if a controller has changed it since it was read."""
+
+    def _released(self, context: Context) -> Manifest | None:
+        step = self
+        for _attempt in range(_CONFLICTS):
+            try:
+                return step._send(context)
+            except ApiError as error:
+                if not error.is_failed_patch_test:
+                    raise
+            found = context.api.get(CLAIM, self.namespace, self.key.name)
+            if found is None or found["metadata"]["uid"] != self.live["metadata"]["uid"]:
+                return None
+            step = disowned(found, self.releases)
+        return step._send(context)
+
+
+def release_retained(context: Context, before: Manifest, after: Manifest) -> Manifest | None:
+    """Return the object after a write; if that has set whenDeleted: Retain, its PVCs have lost it as their owner.
+
+    NotObserved if the StatefulSet controller may still add owner references.
+    """
+    if after["kind"] != "StatefulSet" or not deletes_pvcs(before) or deletes_pvcs(after):
+        return after
+    return _release_observed(context, after, f"{key_of(after)} may still be deleted with its PVCs:")
+
+
+def _release_observed(context: Context, live: Manifest, consequence: str) -> Manifest | None:
+    """Wait until the controller has observed the policy, and remove the owner references of the PVCs.
+
+    None if the StatefulSet was deleted. Otherwise the latest one, or NotObserved.
+    """
+    metadata = live["metadata"]
+    for _attempt in range(ATTEMPTS):
+        found = context.api.get(live["kind"], metadata["namespace"], metadata["name"])
+        if found is None or found["metadata"]["uid"] != metadata["uid"]:
+            return None
+        if (found.get("status") or {}).get("observedGeneration", 0) >= metadata["generation"]:
+            _release_claims(context, found)
+            return found
+        context.api.sleep(PAUSE_SECONDS)
+    raise NotObserved(
+        f"{consequence} the StatefulSet controller has not observed whenDeleted: Retain after "
+        f"{ATTEMPTS * PAUSE_SECONDS:.0f} s. The next reconcile retries; check kube-controller-manager if it persists."
+    )
+
+
+def _release_claims(context: Context, stateful_set: Manifest) -> None:
+    """Remove the owner of PVCs without a pod, whatever their labels; the controller keeps it."""
+    claims = context.api.list_objects(CLAIM, stateful_set["metadata"]["namespace"])
+    for step in disown(claims, [stateful_set]):
+        step._released(context)
 
 
 def deletes_pvcs(stateful_set: Manifest) -> bool:
@@ -36,7 +146,7 @@ def owned_by(claims: Iterable[Manifest], owners: Collection[Manifest]) -> list[M
 
 def retain(
     stateful_sets: Iterable[Manifest], claims: Collection[Manifest], group: str | None = None
-) -> tuple[Step, ...]:
+) -> tuple[Retain, ...]:
     """Return a step for each StatefulSet whose PVCs Kubernetes would delete with it, or may still delete."""
     return tuple(_retain(live, group) for live in stateful_sets if deletes_pvcs(live) or _is_pending(live, claims))
 
@@ -47,7 +157,7 @@ def _is_pending(live: Manifest, claims: Collection[Manifest]) -> bool:
     return bool(observed < live["metadata"].get("generation", 0) and owned_by(claims, [live]))
 
 
-def _retain(live: Manifest, group: str | None) -> Step:
+def _retain(live: Manifest, group: str | None) -> Retain:
     metadata, policy = live["metadata"], {**_policy(live), "whenDeleted": RETAIN}
     # Only this field: a concurrent reconcile may be setting whenScaled.
     path, value = (f"/spec/{_POLICY}/whenDeleted", RETAIN) if _policy(live) else (f"/spec/{_POLICY}", policy)
@@ -56,16 +166,16 @@ def _retain(live: Manifest, group: str | None) -> Step:
         {"op": "add", "path": path, "value": value},
     ]
     after = {**live, "spec": {**live["spec"], _POLICY: policy}}
-    return Step("update", live, group, live, after, patch=patch, releases=_uids([live]))
+    return Retain(group=group, live=live, after=after, patch=patch, releases=_uids([live]))
 
 
-def disown(claims: Iterable[Manifest], owners: Collection[Manifest], group: str | None = None) -> tuple[Step, ...]:
+def disown(claims: Iterable[Manifest], owners: Collection[Manifest], group: str | None = None) -> tuple[Disown, ...]:
     """Return the steps that remove the references to the owners, for each PVC that has any."""
     uids = _uids(owners)
     return tuple(disowned(live, uids, group) for live in owned_by(claims, owners))
 
 
-def disowned(live: Manifest, uids: frozenset[str], group: str | None = None) -> Step:
+def disowned(live: Manifest, uids: frozenset[str], group: str | None = None) -> Disown:
     """Return the step that removes the references to these owners from a PVC."""
     metadata, others = live["metadata"], _references(live, uids)
     patch = [
@@ -73,7 +183,7 @@ def disowned(live: Manifest, uids: frozenset[str], group: str | None = None) -> 
         {"op": "add", "path": "/metadata/ownerReferences", "value": others},
     ]
     after = {**live, "metadata": {**metadata, "ownerReferences": others}}
-    return Step("update", live, group, live, after, patch=patch, releases=uids)
+    return Disown(group=group, live=live, after=after, patch=patch, releases=uids)
 
 
 def _policy(live: Manifest) -> dict[str, Any]:

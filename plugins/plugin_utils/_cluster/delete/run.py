@@ -5,15 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import deletes_claims
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import CLAIM
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.sequence import (
     DeletionSequence,
     release_before_removal,
@@ -23,9 +21,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.seq
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import OnStep, Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
@@ -40,9 +39,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_documents import InvalidResource
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result, execute
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 _Found = TypeVar("_Found")
+Announce = Callable[[Step], None]
 
 
 def delete_resource(api: KubernetesApi, request: Request[Options], progress: Progress, clock: Clock) -> Outcome[Plan]:
@@ -56,17 +57,17 @@ def delete_resource(api: KubernetesApi, request: Request[Options], progress: Pro
         raise KubernetesError(" ".join((str(error), *_defined_by_variables(api, request)))) from error
     if resource is None:
         return Outcome(Plan(), warnings=_defined_by_variables(api, request))
-    request = replace(request, options=replace(request.options, on_step=_announce_claims(progress)))
+    request = replace(request, options=replace(request.options, announce=_announce_claims(progress)))
     if is_terminating(resource):
         return until_deleted(reconcile, api, request, resource, Outcome(Plan()), progress, clock, _with_new_steps)
     plan = resource_removal(api, resource)
     outcome = Outcome(plan, changed=True, warnings=plan.warnings)
     if request.options.check_mode:
         return outcome
-    on_step = request.options.on_step
-    _announce_all(plan, on_step)
+    announce = request.options.announce
+    _announce_all(plan, announce)
     # The resource may be deleted at once: so first delete objects that it does not own, and disown retained PVCs.
-    results = act(api, release_before_removal(api, resource), on_step)
+    results = execute(release_before_removal(api, resource), Context(api, announce=announce))
     failures = _failures(results)
     if failures:
         done = tuple(result.step for result in results if result.is_done)
@@ -106,15 +107,15 @@ def delete_without_resource(
     cluster = _named(request)
     delete_claims = request.spec is not None and deletes_claims(request.spec)
     plan = variable_removal(api, cluster, delete_claims)
-    on_step = _announce_claims(progress)
-    _announce_all(plan, on_step)
+    announce = _announce_claims(progress)
+    _announce_all(plan, announce)
     if request.options.check_mode:
         return Outcome(plan, changed=plan.changes, warnings=plan.warnings)
 
     sequence = DeletionSequence(api, cluster, waits=True)
 
     def attempt(last: Outcome[Plan]) -> Outcome[Plan]:
-        return _delete_everything(sequence, delete_claims, last, on_step)
+        return _delete_everything(sequence, delete_claims, last, announce)
 
     outcome = Outcome(plan, warnings=plan.warnings)
     return until_nothing_remains(_is_complete, attempt, outcome, request, progress, clock)
@@ -140,14 +141,16 @@ def _refuse_a_resource(api: KubernetesApi, request: Request[Options]) -> None:
 
 
 def _delete_everything(
-    sequence: DeletionSequence, delete_claims: bool, outcome: Outcome[Plan], on_step: OnStep
+    sequence: DeletionSequence, delete_claims: bool, outcome: Outcome[Plan], announce: Announce
 ) -> Outcome[Plan]:
     """Return the outcome after an attempt to delete everything, with the remaining objects.
 
     Errors are recorded as findings, so that completed steps are still reported.
     """
     errors: list[str] = []
-    results = act(sequence.api, _until_error(sequence.of_variables(delete_claims), errors), on_step)
+    results = execute(
+        _until_error(sequence.of_variables(delete_claims), errors), Context(sequence.api, announce=announce)
+    )
     remains = tuple(map(with_finalizers, _until_error(sequence.remains(delete_claims), errors)))
     unknown = (Finding(reasons.APPLY_FAILED, error) for error in dict.fromkeys(errors))
     plan = _with_steps(outcome.plan, (result.step for result in results if result.is_done))
@@ -171,22 +174,22 @@ def _with_steps(plan: Plan, steps: Iterable[Step]) -> Plan:
     return replace(plan, steps=(*plan.steps, *more.values()))
 
 
-def _announce_claims(progress: Progress) -> OnStep:
+def _announce_claims(progress: Progress) -> Announce:
     """Return a function that announces each PVC once, before its deletion."""
     announced: set[ObjectKey] = set()
 
-    def on_step(step: Step) -> None:
-        if step.key.kind == CLAIM and step.operation == "delete" and step.key not in announced:
+    def announce(step: Step) -> None:
+        if step.deletes_claim and step.key not in announced:
             announced.add(step.key)
             progress(f"Deletes PVC {step.key.name} and the data in its volume.")
 
-    return on_step
+    return announce
 
 
-def _announce_all(plan: Plan, on_step: OnStep) -> None:
+def _announce_all(plan: Plan, announce: Announce) -> None:
     for step in plan.steps:
-        on_step(step)
+        announce(step)
 
 
-def _failures(results: Iterable[StepResult]) -> tuple[Finding, ...]:
+def _failures(results: Iterable[Result[Step]]) -> tuple[Finding, ...]:
     return tuple(Finding(reasons.APPLY_FAILED, result.error) for result in results if result.error is not None)

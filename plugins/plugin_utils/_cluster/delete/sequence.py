@@ -26,8 +26,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.ord
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import read_cluster, replica_sets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
@@ -120,7 +122,7 @@ def resource_removal(api: KubernetesApi, resource: Manifest) -> Plan:
     """Return the deletion of a resource: itself, its workloads, and the PVCs that its finalizer deletes."""
     sequence = DeletionSequence(api, Cluster.from_resource({**resource, "spec": {}}), is_plan=True)
     if len(sequence.cluster.name) > names.MAX_LABEL_CHARACTERS:
-        return Plan((Step("delete", resource, live=resource),))
+        return Plan((Delete(live=resource),))
     steps = tuple(sequence.with_resource(resource, _observe(api, sequence.cluster)))
     return Plan(steps, warnings=tuple(sequence.warnings))
 

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import (
     CLAIM,
+    Disown,
     disown,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
@@ -26,8 +27,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_own
     is_pod_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
     WORKLOADS,
     Manifest,
@@ -40,12 +41,12 @@ ORPHANED_KINDS = ("ReplicaSet", "Pod")
 _TEMPLATE_HASH = "pod-template-hash"
 
 
-def workloads(cluster: Cluster, observed: Observed) -> tuple[Step, ...]:
+def workloads(cluster: Cluster, observed: Observed) -> tuple[Delete, ...]:
     """Return the deletion of this cluster's workloads, except terminating ones."""
     return _deletions(live for live in observed.of_kind(*WORKLOADS) if is_ours(live, cluster))
 
 
-def orphans(cluster: Cluster, observed: Observed) -> tuple[Step, ...]:
+def orphans(cluster: Cluster, observed: Observed) -> tuple[Delete, ...]:
     """Return the deletion of pods and ReplicaSets without a controller, left by an interrupted recreation."""
     return _deletions(_orphans(cluster, observed))
 
@@ -75,7 +76,7 @@ def owned_claims(cluster: Cluster, observed: Observed) -> frozenset[str]:
 
 def claims(
     cluster: Cluster, observed: Observed, owned: Collection[str] = ()
-) -> tuple[tuple[Step, ...], tuple[str, ...]]:
+) -> tuple[tuple[Delete, ...], tuple[str, ...]]:
     """Return the deletion of this cluster's PVCs, and a warning for each that others may need.
 
     `observed` has all PVCs, workloads and pods of the namespace. `owned` are the uids of PVCs that StatefulSets of the
@@ -91,7 +92,7 @@ def claims(
 
 def disown_claims(
     cluster: Cluster, observed: Observed, owners: Collection[Manifest], all_stay: bool, owned: Collection[str] = ()
-) -> tuple[Step, ...]:
+) -> tuple[Disown, ...]:
     """Return, for each retained PVC that one of the owners owns, the step that removes these owners.
 
     Kubernetes deletes a PVC with its owner: a StatefulSet, or the resource, if the Go operator created the PVC.
@@ -101,7 +102,7 @@ def disown_claims(
     return disown((live for live in found if live["metadata"]["name"] in kept), owners)
 
 
-def collected_claims(observed: Observed, stateful_sets: Collection[Manifest]) -> tuple[Step, ...]:
+def collected_claims(observed: Observed, stateful_sets: Collection[Manifest]) -> tuple[Delete, ...]:
     """Return the deletion of the PVCs that Kubernetes deletes with these StatefulSets, their only owners."""
     uids = {live["metadata"]["uid"] for live in stateful_sets}
     return _deletions(live for live in observed.of_kind(CLAIM) if _is_owned_only_by(live, uids))
@@ -186,5 +187,5 @@ def _adopter(live: Manifest) -> str:
     return "Deployment" if _TEMPLATE_HASH in (live["metadata"].get("labels") or {}) else "StatefulSet"
 
 
-def _deletions(found: Iterable[Manifest]) -> tuple[Step, ...]:
-    return tuple(Step("delete", live, live=live) for live in found if not is_terminating(live))
+def _deletions(found: Iterable[Manifest]) -> tuple[Delete, ...]:
+    return tuple(Delete(live=live) for live in found if not is_terminating(live))

@@ -13,9 +13,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
     HISTORICAL,
     STRATEGY,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import replicas
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
 
 

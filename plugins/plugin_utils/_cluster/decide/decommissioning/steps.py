@@ -30,9 +30,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.out
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.older_claims import exists_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import GetResource, Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import DruidRequest, Plan, Step, druid_step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import ChangeList
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_change import ListChange, entries_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import COORDINATOR_CONFIG
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState
@@ -99,10 +101,10 @@ def _later(decided: Decommission, inputs: Inputs) -> Iterator[Step]:
             continue
         if live_replicas(group, inputs) > group.replicas:
             after = {**live, "spec": {**live["spec"], "replicas": group.replicas}}
-            yield Step("update", after, group.key, live, after)
+            yield Apply(manifest=after, group=group.key, live=live, after=after)
 
 
-def _in_druid(decided: Decommission, inputs: Inputs) -> Iterator[Step]:
+def _in_druid(decided: Decommission, inputs: Inputs) -> Iterator[ChangeList]:
     """Yield the change of Druid's list by each group: a failed write of one does not block another one.
 
     In check mode, the record counts as written.
@@ -116,8 +118,14 @@ def _in_druid(decided: Decommission, inputs: Inputs) -> Iterator[Step]:
         change = ListChange(LIST, added & own, decided.removed & own)
         if change.added or change.removed:
             after = change.applied(before)
-            request = DruidRequest(_title(change), COORDINATOR_CONFIG.path, change)
-            yield druid_step(request, _group(key, inputs), what, {LIST: before}, {LIST: after})
+            yield ChangeList(
+                group=key,
+                what=what,
+                action=_title(change),
+                path=COORDINATOR_CONFIG.path,
+                change=change,
+                states=({LIST: before}, {LIST: after}),
+            )
             before = after
 
 
@@ -134,8 +142,3 @@ def _title(change: ListChange) -> str:
     verbs = (("add", "to", change.added), ("remove", "from", change.removed))
     texts = (f"{verb} {', '.join(sorted(found))} {where} {LIST}" for verb, where, found in verbs if found)
     return " and ".join(texts)
-
-
-def _group(key: str, inputs: Inputs) -> Group:
-    """Return the group, which may not be in the spec any more."""
-    return next((each for each in inputs.cluster.groups if each.key == key), Group(key, {}, inputs.cluster))

@@ -39,7 +39,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import is_stuck
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import AskDruid, DryRunTemplates, Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     REVISION_LABEL,
@@ -49,6 +48,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
     partition,
     replicas,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import (
     LASTING,
@@ -281,4 +282,10 @@ def _may_restart(live: Manifest, manifest: Manifest) -> bool:
 
 def _update(group: Group, live: Manifest, manifest: Manifest) -> Step:
     comparison = compare(live, manifest)
-    return Step("update", manifest, group.key, live, comparison.predicted, comparison.managed_fields)
+    return Apply(
+        manifest=manifest,
+        group=group.key,
+        live=live,
+        after=comparison.predicted,
+        managed_fields=comparison.managed_fields,
+    )

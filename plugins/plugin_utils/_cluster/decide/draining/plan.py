@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -33,9 +33,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import DruidRequest, Step, druid_step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import DruidRequest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
@@ -98,7 +100,7 @@ def _recorded(manifest: Manifest, found: GroupDrain) -> Manifest:
     return with_text(manifest, to_annotation(found.drain.records))
 
 
-def with_kept_pods(steps: Iterable[Step], found: Sequence[GroupDrain]) -> Iterator[Step]:
+def with_kept_pods(steps: Iterable[Apply], found: Sequence[GroupDrain]) -> Iterator[Apply]:
     """Yield the steps; those of drained StatefulSets with the number of pods that the spec keeps."""
     requested = {each.found.name: each.found.requested for each in found}
     for step in steps:
@@ -106,7 +108,7 @@ def with_kept_pods(steps: Iterable[Step], found: Sequence[GroupDrain]) -> Iterat
         yield replace(step, kept_pods=requested[step.key.name]) if is_drained else step
 
 
-def drain_requests(found: Iterable[GroupDrain]) -> Iterator[Step]:
+def drain_requests(found: Iterable[GroupDrain]) -> Iterator[WorkerRequest]:
     """Yield the requests to Druid. They follow the write of the StatefulSet, which has the record of them."""
     for each in found:
         for request in each.drain.requests:
@@ -118,36 +120,43 @@ def without_unrecorded(steps: Sequence[Step], later: Iterable[Step]) -> tuple[St
 
     A worker is enabled nevertheless: it is in the record already, and other groups may take long.
     """
-    written = {step.key: text_of(step.manifest) for step in steps}
+    written = {step.key: _text(step) for step in steps}
     waiting = {step.group for step in later if _is_unrecorded(step, written)}
-    return tuple(step for step in steps if not (_needs_record(step) and step.group in waiting))
+    return tuple(step for step in steps if not (step.needs_record and step.group in waiting))
 
 
-_KINDS = ("worker", "supervisor")
-_ENABLED = {"enabled": True}
+@dataclass(frozen=True, kw_only=True)
+class WorkerRequest(DruidRequest):
+    """A request about a worker. Only one that enables it may precede the record."""
+
+    enables: bool
+
+    @property
+    def needs_record(self) -> bool:
+        return not self.enables
 
 
-def _needs_record(step: Step) -> bool:
-    return step.request is not None and step.key.kind in _KINDS and (step.after or {}).get("spec") != _ENABLED
+def _text(step: Step) -> str | None:
+    return text_of(step.manifest or step.live)
 
 
 def _is_unrecorded(step: Step, written: Mapping[ObjectKey, str | None]) -> bool:
-    is_missing = step.key not in written or written[step.key] != text_of(step.manifest)
+    is_missing = step.key not in written or written[step.key] != _text(step)
     return step.key.kind == "StatefulSet" and is_missing
 
 
-def _step(group: Group, request: Request) -> Step:
+def _step(group: Group, request: Request) -> WorkerRequest:
     # The title is sent in a header.
     title = request.title.encode("ascii", "backslashreplace").decode()
     target = quote(request.target, safe=":")
-    send = partial(DruidRequest, title, reason=_REASONS[request.verb])
+    is_enabled = request.verb == "enable"
+    step = partial(WorkerRequest, group=group.key, action=title, reason=_REASONS[request.verb], enables=is_enabled)
     if request.verb == "handoff":
         body = {"taskGroupIds": [*request.task_groups]}
         path, what = f"{_OVERLORD}/supervisor/{target}/taskGroups/handoff", ObjectKey("supervisor", request.target)
-        return druid_step(send(path, body), group, what, {}, body)
-    is_enabled = request.verb == "enable"
+        return step(what=what, path=path, body=body, states=({}, body))
     path, what = f"{_OVERLORD}/worker/{target}/{request.verb}", ObjectKey("worker", request.target)
-    return druid_step(send(path), group, what, {"enabled": not is_enabled}, {"enabled": is_enabled})
+    return step(what=what, path=path, states=({"enabled": not is_enabled}, {"enabled": is_enabled}))
 
 
 def drain_findings(found: Iterable[GroupDrain]) -> Iterator[Finding]:

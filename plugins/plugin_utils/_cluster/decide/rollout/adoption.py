@@ -18,9 +18,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
     subdomain,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Adoption, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import without_duplicates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import ordinal_of, updated_ordinals
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Adoption, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import difference, field_set
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import merge, remove
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
@@ -33,8 +33,8 @@ _ADDED_TOLERATIONS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreac
 
 def adoption(step: Step, observed: Observed) -> Adoption | None:
     """Return which pods without a workload the step replaces; None if there are none."""
-    workload = step.after or step.initial or step.manifest
-    if step.operation != "create" or step.key.kind not in WORKLOADS or "template" not in workload["spec"]:
+    workload = step.after or step.created
+    if not step.creates or step.key.kind not in WORKLOADS or "template" not in workload["spec"]:
         return None
     pods = [pod for pod in observed.orphans_of(step.key.name) if _is_replaced(pod, workload)]
     return Adoption(len(pods), _former(pods[0], workload)) if pods else None

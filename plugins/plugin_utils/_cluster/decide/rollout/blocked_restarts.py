@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import nam
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import blocked_groups
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import GroupState
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRunTemplates, Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
@@ -33,17 +33,17 @@ def blocked_restarts(
     found = (_predicted(step, inputs) for step in candidates if step.group is not None and step.group in blocked)
     restarts = tuple(step for step in found if step.restarted_pods)
     known = inputs.templates or {}
-    unknown = tuple(step for step in restarts if step.operation == "update" and step.key not in known)
+    unknown = tuple(step for step in restarts if step.is_apply and not step.recreates and step.key not in known)
     return DryRunTemplates(unknown) if unknown else restarts
 
 
 def _predicted(step: Step, inputs: Inputs) -> Step:
     """Return the step with the object afterwards, from a dry run as far as it was not rejected."""
-    verdicts = inputs.recreations if step.operation == "recreate" else inputs.templates
+    verdicts = inputs.recreations if step.recreates else inputs.templates
     verdict = (verdicts or {}).get(step.key)
     if verdict is not None and verdict.after is not None:
         return replace(step, after=verdict.after)
-    if step.operation != "recreate" or step.live is None or step.after is not None:
+    if not step.recreates or step.live is None or step.after is not None:
         return step
     return replace(step, after=compare(step.live, step.manifest).predicted)
 

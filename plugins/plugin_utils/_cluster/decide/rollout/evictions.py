@@ -11,7 +11,9 @@ pod does not have the volume of a claim template, the controller fails to update
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
+from typing import ClassVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import kept_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.disruption_budgets import (
@@ -21,7 +23,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Restart, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     first_ordinal,
@@ -29,17 +30,41 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
     replicas,
     template_names,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Restart, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
     WORKLOADS,
     Manifest,
     is_terminating,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
 
 _READY = ("Ready", "True")
 
 
-def evictions(inputs: Inputs, others: Iterable[Step]) -> tuple[Step, ...]:
+@dataclass(frozen=True, kw_only=True)
+class Evict(Delete):
+    """The eviction of a pod, which has to be tried: a dry run shows nothing."""
+
+    restart: Restart | None = None
+
+    has_verdict: ClassVar[bool] = False
+
+    @property
+    def verb(self) -> str:
+        return "evict"
+
+    @property
+    def restarted_pods(self) -> int:
+        return self.restart.pods if self.restart else 0
+
+    def carry_out(self, context: Context) -> Result[Step]:
+        context.api.evict(self.namespace, self.key.name, self.live["metadata"]["uid"])
+        return Result(self)
+
+
+def evictions(inputs: Inputs, others: Iterable[Step]) -> tuple[Evict, ...]:
     """Return the eviction of the next pod of each group, unless one of the other steps replaces its pods."""
     replaced = {step.group for step in others if _replaces_pods(step)}
     groups = (group for group in inputs.cluster.groups if group.key not in replaced)
@@ -118,11 +143,11 @@ def _replaceable(group: Group, observed: Observed) -> Iterator[Manifest]:
 
 
 def _replaces_pods(step: Step) -> bool:
-    is_recreated = step.operation == "recreate" and step.key.kind in WORKLOADS
+    is_recreated = step.recreates and step.key.kind in WORKLOADS
     return is_recreated or step.key.kind == "Pod" or bool(step.restarted_pods)
 
 
-def _eviction(group: Group, pods: list[Manifest], inputs: Inputs) -> Step:
+def _eviction(group: Group, pods: list[Manifest], inputs: Inputs) -> Evict:
     observed = inputs.live
     workload = observed.workload(group) or {}
     missing = missing_volumes(pods[0], workload)
@@ -135,7 +160,7 @@ def _eviction(group: Group, pods: list[Manifest], inputs: Inputs) -> Step:
         has_begun=len(pods) < len([*_replaceable(group, observed)]),
         is_ready=_are_others_ready(pods[0], workload, observed.pods_of(group), inputs.now) if missing else None,
     )
-    return Step("delete", pods[0], group.key, pods[0], restart=restart)
+    return Evict(group=group.key, live=pods[0], restart=restart)
 
 
 def _are_others_ready(first: Manifest, workload: Manifest, pods: Iterable[Manifest], now: datetime) -> bool:

@@ -25,7 +25,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     REVISION_LABEL,
@@ -34,17 +33,18 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
     replicas,
     updated_ordinals,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
 
 
-def failing_pods(inputs: Inputs) -> tuple[Step, ...]:
+def failing_pods(inputs: Inputs) -> tuple[Delete, ...]:
     """Return the deletion of the first failing pod of each group that blocks the update of its group."""
     if not inputs.cluster.get("forceDeleteStsPodOnError"):
         return ()
     groups = (group for group in inputs.cluster.groups if not group.is_deployment)
     found = ((group, next(_blocking(group, inputs.live, inputs.now), None)) for group in groups)
-    return tuple(Step("delete", pod, group.key, pod) for group, pod in found if pod is not None)
+    return tuple(Delete(group=group.key, live=pod) for group, pod in found if pod is not None)
 
 
 def _blocking(group: Group, observed: Observed, now: datetime) -> Iterator[Manifest]:

@@ -38,7 +38,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
     group_states,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import AskDruid, Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
 
 # Objects that the new pods of a group depend on.
@@ -70,7 +70,7 @@ def gate(steps: Sequence[Step], inputs: Inputs, blocked: Sequence[Step] = ()) ->
     order = rollout_order(inputs.cluster, (*restarts.values(), *blocked))
     found = group_states(inputs.cluster, inputs.live, as_it_is=True)
     states = {state.key: _without_stuck_controller(state, restarts.get(state.key)) for state in found}
-    created = {step.group for step in steps if step.operation == "create" and step.key.kind in WORKLOADS}
+    created = {step.group for step in steps if step.creates and step.key.kind in WORKLOADS}
     rolls = bool(inputs.cluster.spec.get("rollingDeploy"))
     behind = behind_blocked(order.groups, blocked, restarts, states, inputs.cluster.annotations)
     possible = {key: step for key, step in restarts.items() if step.restart is None or not step.restart.budgets}
@@ -174,7 +174,7 @@ def _is_held(step: Step, held: Collection[str]) -> bool:
     """True for a step that belongs to the restart of a group that waits."""
     if step.restart is not None:
         return step.group in held
-    return step.group in held and step.operation in ("update", "recreate") and step.key.kind in _OF_NEW_PODS
+    return step.group in held and not (step.creates or step.deletes) and step.key.kind in _OF_NEW_PODS
 
 
 def _now(steps: Sequence[Step], held: Collection[object], removals: Collection[object]) -> Iterator[Step]:

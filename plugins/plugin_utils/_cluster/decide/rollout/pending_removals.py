@@ -13,9 +13,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import GroupState
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import replicas
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
 
 
@@ -34,7 +34,7 @@ def pending_removals(
         return frozenset()
     is_changing = is_rolling or bool(created) or not all(state.is_complete for state in states.values())
     of_groups = _of_removed_groups(steps) if is_changing else ()
-    replaced = (step for step in steps if step.group in states and step.operation == "delete" and _runs(step))
+    replaced = (step for step in steps if step.group in states and step.deletes and _runs(step))
     of_kinds = (step for step in replaced if step.group in created or not states[step.group or ""].is_complete)
     return frozenset(step.key for step in (*of_groups, *of_kinds))
 

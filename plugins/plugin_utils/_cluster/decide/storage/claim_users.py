@@ -17,7 +17,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sto
     place_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.external_autoscalers import may_be_autoscaled
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Orphan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import replicas_before_stop
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     first_ordinal,
@@ -29,6 +28,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 # The kinds that must be listed to know it.
 KINDS = ("Pod", "StatefulSet", "Deployment", "HorizontalPodAutoscaler")
 _NO_ORDINAL = 10**9
+
+
+class Orphan(NamedTuple):
+    """What a PVC belonged to: the name of a StatefulSet, and the pods that the spec requests; None: it is removed."""
+
+    workload: str
+    replicas: int | None
 
 
 class Users(NamedTuple):

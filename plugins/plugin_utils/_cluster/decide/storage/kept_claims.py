@@ -13,21 +13,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_update import (
+    Notice,
+    UpdateClaim,
+    updated_claim,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.group_claims import place_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.orphan_marks import (
     KEEPING,
     mark_of,
     unmarking,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_updates import updated_claim
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import group_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Notice, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.retention_policy import retains_explicitly
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 
 
-def kept_claims(stateful_set: Manifest, group: str | None, claims: Iterable[Manifest]) -> Iterator[Step]:
+def kept_claims(stateful_set: Manifest, group: str | None, claims: Iterable[Manifest]) -> Iterator[UpdateClaim]:
     """Yield the step that keeps a PVC, for each PVC of a StatefulSet that is deleted.
 
     `group` is None if the group was removed from the spec. A PVC that was orphaned before stays so; a mark that is not

@@ -11,9 +11,13 @@ have. What is in doubt stays: while a group is stopped or not ready, nothing is 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_update import (
+    Changes,
+    Notice,
+    patch_of,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_users import KINDS, Users
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.older_claims import (
     exists_since,
@@ -25,14 +29,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sto
     marking,
     unmarking,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.orphan_steps import (
+    DeleteOrphan,
+    MarkOrphan,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pod_claims import (
     PodClaim,
     pod_claims,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_updates import updated_claim
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import stored_replicas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Notice, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.retention_policy import (
     RETAIN,
     retains_scaled,
@@ -42,23 +48,24 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import pause_finding
 
+OrphanStep = MarkOrphan | DeleteOrphan
 _LOSING = (reasons.ORPHANED_PVC_MARKED, reasons.ORPHANED_PVC_DELETED)
 
 
 def users_of_claims(inputs: Inputs) -> List | None:
     """Return the need for everything in the namespace that may use a PVC, if one would be marked or deleted."""
     missing = next((kind for kind in KINDS if kind not in inputs.lists), None)
-    if missing is None or not any(step.notice and step.notice.reason in _LOSING for step in _steps(inputs)):
+    if missing is None or not any(step.notice.reason in _LOSING for step in _steps(inputs)):
         return None
     return List(missing)
 
 
-def orphaned_claims(inputs: Inputs) -> tuple[Step, ...]:
+def orphaned_claims(inputs: Inputs) -> tuple[OrphanStep, ...]:
     """Return a step for each PVC that is marked, unmarked or deleted."""
     return tuple(_steps(inputs))
 
 
-def _steps(inputs: Inputs) -> Iterator[Step]:
+def _steps(inputs: Inputs) -> Iterator[OrphanStep]:
     cluster = inputs.cluster
     if pause_finding(cluster.annotations, cluster.spec) is not None:
         return
@@ -101,27 +108,26 @@ def _group_usage(group: Group) -> str | None:
     return f"whenScaled of group {group.key} is {RETAIN}" if retains_scaled(group) else None
 
 
-def _unmarked(claim: PodClaim, usage: str, inputs: Inputs) -> Iterator[Step]:
+def _unmarked(claim: PodClaim, usage: str, inputs: Inputs) -> Iterator[OrphanStep]:
     """Yield the step that removes the mark from a PVC that is not orphaned; if that is switched off, only our mark."""
     mark = mark_of(claim.live)
     if mark.is_marked and (mark.since is not None or inputs.cluster.deletes_orphans):
-        yield _step(claim, unmarking(claim.live), reasons.ORPHANED_PVC_UNMARKED, f"remove the mark: {usage}")
+        yield _mark(claim, unmarking(claim.live), reasons.ORPHANED_PVC_UNMARKED, f"remove the mark: {usage}")
 
 
-def _next_step(claim: PodClaim, inputs: Inputs) -> Iterator[Step]:
+def _next_step(claim: PodClaim, inputs: Inputs) -> Iterator[OrphanStep]:
     """Yield the mark or the deletion of an orphaned PVC, if it is time."""
     mark, seconds = mark_of(claim.live), inputs.cluster.orphan_grace_seconds
     if mark.is_kept:
         return
     if mark.since is None:
         text = f"mark as orphaned: {_cause(claim)}; deleted after {seconds} s"
-        yield _step(claim, marking(inputs.now), reasons.ORPHANED_PVC_MARKED, text)
+        yield _mark(claim, marking(inputs.now), reasons.ORPHANED_PVC_MARKED, text)
     elif deletion_time(mark.since, seconds) <= inputs.now:
         text = f"orphaned: {_cause(claim)}; marked since {timestamp(mark.since)}"
         notice = Notice(reasons.ORPHANED_PVC_DELETED, text)
         resource = inputs.resource if inputs.cluster.uid is not None else None
-        orphan = claim.orphan._replace(resource=resource)
-        yield Step("delete", claim.live, claim.key, claim.live, notice=notice, orphan=orphan)
+        yield DeleteOrphan(group=claim.key, live=claim.live, notice=notice, orphan=claim.orphan, resource=resource)
 
 
 def _cause(claim: PodClaim) -> str:
@@ -130,5 +136,6 @@ def _cause(claim: PodClaim) -> str:
     return f"group {claim.group.key} has fewer pods"
 
 
-def _step(claim: PodClaim, changes: dict[tuple[str, ...], object], reason: str, text: str) -> Step:
-    return replace(updated_claim(claim.live, changes, Notice(reason, text), claim.key), orphan=claim.orphan)
+def _mark(claim: PodClaim, changes: Changes, reason: str, text: str) -> MarkOrphan:
+    patch, after = patch_of(claim.live, changes)
+    return MarkOrphan(group=claim.key, live=claim.live, after=after, patch=patch, notice=Notice(reason, text))

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_sizes import CLAIM
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_users import Orphan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.group_claims import place_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
@@ -23,7 +24,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_own
     is_claim_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Orphan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import ordinal_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import is_managed_by_us

@@ -15,12 +15,17 @@ template at any time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from copy import deepcopy
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_sizes import (
     CLAIM,
     template_name,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_update import (
+    Changes,
+    Notice,
+    UpdateClaim,
+    updated_claim,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.group_claims import (
     GroupClaim,
@@ -32,19 +37,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sto
     undersized,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Notice, Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 _SIZE = ("spec", "resources", "requests", "storage")
 _CLASS = ("spec", "volumeAttributesClassName")
 _ANNOTATIONS = ("metadata", "annotations")
-# Path in the PVC -> value, None: removed.
-Changes = dict[tuple[str, ...], Any]
 
 
-def pvc_updates(inputs: Inputs) -> tuple[Step, ...]:
+def pvc_updates(inputs: Inputs) -> tuple[UpdateClaim, ...]:
     """Return a step for each PVC that has to change, as far as a dry run does not show that it would not."""
     return tuple(step for step in _updates(inputs) if step.key not in inputs.ignored_patches)
 
@@ -53,7 +54,7 @@ def ignored_updates(inputs: Inputs) -> list[str]:
     """Return a warning for the PVCs of each group whose change the API server ignores."""
     found: dict[tuple[str | None, str], list[str]] = {}
     for step in _updates(inputs):
-        if step.key in inputs.ignored_patches and step.notice is not None:
+        if step.key in inputs.ignored_patches:
             found.setdefault((step.group, step.notice.message), []).append(step.key.name)
     return [
         f"{CLAIM} {join_limited(claims)} of group {group}: {_ignored(change)}"
@@ -72,7 +73,7 @@ def _ignored(change: str) -> str:
     )
 
 
-def _updates(inputs: Inputs) -> tuple[Step, ...]:
+def _updates(inputs: Inputs) -> tuple[UpdateClaim, ...]:
     waiting = deferred(inputs)
     return tuple(
         updated_claim(claim.live, changes, notice, group.key)
@@ -154,32 +155,3 @@ def _listed(changes: Changes) -> str:
 
 def _described_path(path: tuple[str, ...]) -> str:
     return f"annotation {path[-1]}" if path[:2] == _ANNOTATIONS else path[-1]
-
-
-def updated_claim(live: Manifest, changes: Mapping[tuple[str, ...], Any], notice: Notice, group: str | None) -> Step:
-    """Return the step that changes these fields of a PVC, if it still has the values that were read."""
-    patch: list[dict[str, Any]] = [{"op": "test", "path": "/metadata/uid", "value": live["metadata"]["uid"]}]
-    after = deepcopy(live)
-    for path, value in changes.items():
-        parent, pointer = after, ""
-        for part in path[:-1]:
-            pointer += f"/{_escaped(part)}"
-            if not isinstance(parent.get(part), dict):
-                # Another client may have added the mapping: then the test fails.
-                patch += [{"op": "test", "path": pointer, "value": None}, {"op": "add", "path": pointer, "value": {}}]
-                parent[part] = {}
-            parent = parent[part]
-        pointer += f"/{_escaped(path[-1])}"
-        if path[-1] in parent or path[0] == "spec":
-            patch.append({"op": "test", "path": pointer, "value": parent.get(path[-1])})
-        if value is None:
-            patch.append({"op": "remove", "path": pointer})
-            parent.pop(path[-1], None)
-        else:
-            patch.append({"op": "add", "path": pointer, "value": value})
-            parent[path[-1]] = value
-    return Step("update", live, group, live, after, patch=patch, notice=notice)
-
-
-def _escaped(part: str) -> str:
-    return part.replace("~", "~0").replace("/", "~1")

@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_sizes import CLAIM
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRunPatches
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 
@@ -21,7 +20,7 @@ def rejected_patches(draft: Draft) -> tuple[Finding, ...] | DryRunPatches:
     A rejection blocks the group if its StatefulSet is recreated for the same change, or deleted: a PVC that is to be
     kept must be recorded before. Otherwise it blocks only the PVC.
     """
-    steps, rejected = tuple(filter(_is_patch, draft.steps)), draft.inputs.rejected_patches
+    steps, rejected = tuple(step for step in draft.steps if step.updates_claim), draft.inputs.rejected_patches
     if rejected is None:
         return DryRunPatches(steps) if steps else ()
     dependent = {step.group for step in draft.steps if _depends_on_claims(step)}
@@ -30,13 +29,7 @@ def rejected_patches(draft: Draft) -> tuple[Finding, ...] | DryRunPatches:
 
 
 def _depends_on_claims(step: Step) -> bool:
-    return step.operation == "recreate" or (step.operation == "delete" and step.key.kind == "StatefulSet")
-
-
-def _is_patch(step: Step) -> bool:
-    """True for the change of a PVC that the spec asks for."""
-    is_change = step.key.kind == CLAIM and step.operation == "update" and step.patch is not None
-    return is_change and step.group is not None and step.orphan is None and not step.releases
+    return step.recreates or (step.deletes and step.key.kind == "StatefulSet")
 
 
 def _of_object(step: Step, finding: Finding) -> Finding:

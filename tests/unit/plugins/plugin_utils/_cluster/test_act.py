@@ -11,20 +11,26 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import DELETION_ATTEMPTS, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import Evict
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import confirmed, rejections
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import ChangeResource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Operation, Restart, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.recreate import DELETION_ATTEMPTS, Recreate
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Restart, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, execute
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored, written_by
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.steps_of import step_of
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server
 
 Manifest = dict[str, Any]
@@ -40,25 +46,25 @@ def claim(name: str = "p") -> Manifest:
     return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata}
 
 
-def step(operation: Operation, name: str, group: str | None = None) -> Step:
+def step(operation: str, name: str, group: str | None = None) -> Step:
     live = None if operation == "create" else stored(config_map(name))
-    return Step(operation, live or config_map(name), group, live, patch=[] if operation == "patch" else None)
+    return step_of(operation, live or config_map(name), group)
 
 
-def leaf(kind: str, operation: Operation = "create") -> Step:
+def leaf(kind: str, operation: str = "create") -> Step:
     manifest = druid.rendered("StatefulSet") | {"kind": kind, "apiVersion": KINDS[kind].api_version}
-    return Step(operation, stored(manifest), "g", stored(manifest) if operation == "delete" else None)
+    return step_of(operation, stored(manifest), "g")
 
 
 def removal(manifest: Manifest) -> Step:
     live = stored(manifest)
-    return Step("delete", live, None, live)
+    return Delete(live=live)
 
 
 OK = Response(body={"metadata": {"uid": "u"}})
 REJECTED = Response(422, {"message": "no", "details": {"name": "n"}})
 WORKLOAD = druid.rendered("StatefulSet")
-RECORD = Step("update", druid.resource(), live=druid.resource(), patch=[])
+RECORD = ChangeResource(live=druid.resource(), patch=[])
 # (id, steps, results: F failed, + done, - not tried; requests: ! sent, . not sent)
 DEPENDENCIES: list[tuple[str, list[Step], str, str]] = [
     ("a shared object", [step("create", "a"), step("create", "b", "g"), step("create", "c", "h")], "F--", "!.."),
@@ -94,14 +100,14 @@ def test_error_stops_dependent_steps(
     server: Server, api: KubernetesApi, steps: list[Step], done: str, tried: str
 ) -> None:
     server.responses = [REJECTED if each == "F" else OK for each in done if each != "-"]
-    results = act(api, steps)
+    results = execute(steps, Context(api))
     assert "".join("!" if result.was_tried else "." for result in results) == tried
     assert [result.is_done for result in results] == [each == "+" for each in done]
     assert len(server.requests) == tried.count("!")
     for result in results:
         if not result.was_tried:
             assert result.error is not None
-            done = "deleted" if result.step.operation == "delete" else "written"
+            done = "deleted" if result.step.deletes else "written"
             assert result.error.startswith(f"{result.step.key} was not {done} because ")
 
 
@@ -113,14 +119,14 @@ def test_steps_are_requested_one_by_one(server: Server, api: KubernetesApi) -> N
             counts.append(len(server.requests))
             yield step("delete", name)
 
-    act(api, steps())
+    execute(steps(), Context(api))
     assert counts == [0, 1]
 
 
-def scale_down() -> tuple[Step, Manifest]:
+def scale_down() -> tuple[Apply, Manifest]:
     """Return a step that lowers replicas, and the live object."""
     live, manifest = stored(druid.rendered("StatefulSet", {"replicas": 3})), druid.rendered("StatefulSet")
-    return Step("update", manifest, "brokers", live, compare(live, manifest).predicted), live
+    return Apply(manifest=manifest, group="brokers", live=live, after=compare(live, manifest).predicted), live
 
 
 CONFLICT = Response(409, {"message": "the object has been modified", "reason": "Conflict"})
@@ -132,7 +138,7 @@ def test_fewer_replicas_are_written_again_when_only_controllers_changed_the_obje
     step, live = scale_down()
     later = {**live, "metadata": {**live["metadata"], "resourceVersion": "2"}, "status": {"replicas": 3}}
     server.responses = [CONFLICT, Response(body=later), Response(body=later)]
-    [result] = act(api, [step])
+    [result] = execute([step], Context(api))
     assert result.is_done
     assert [request.method for request in server.requests] == ["PATCH", "GET", "PATCH"]
     sent = [asked.document["metadata"]["resourceVersion"] for asked in server.requests if asked.method == "PATCH"]
@@ -143,7 +149,7 @@ def test_fewer_replicas_are_not_written_over_a_later_write(server: Server, api: 
     step, live = scale_down()
     later = {**live, "metadata": {**live["metadata"], "resourceVersion": "2"}, "spec": {**live["spec"], "replicas": 4}}
     server.responses = [CONFLICT, Response(body=later)]
-    [result] = act(api, [step])
+    [result] = execute([step], Context(api))
     assert result.error is not None
     assert result.error.startswith(
         "StatefulSet druid-c-brokers was modified concurrently, so nothing was written to it. Retry."
@@ -155,13 +161,13 @@ def test_uid_is_a_precondition_of_an_update(server: Server, api: KubernetesApi) 
     before, after = config_map(a="1"), config_map(a="2")
     live = stored(before)
     server.responses = [Response(body=stored(after))]
-    [result] = act(api, [Step("update", after, None, live, compare(live, after).predicted)])
+    [result] = execute([Apply(manifest=after, live=live, after=compare(live, after).predicted)], Context(api))
     assert result.live == stored(after)
     assert server.requests[0].document == {**after, "metadata": {**after["metadata"], "uid": "uid-of-n"}}
 
 
 def test_uid_is_a_precondition_of_a_deletion(server: Server, api: KubernetesApi) -> None:
-    act(api, [step("delete", "n")])
+    execute([step("delete", "n")], Context(api))
     assert server.requests[0].document["preconditions"] == {"uid": "uid-of-n"}
 
 
@@ -170,7 +176,10 @@ def test_managed_fields_are_written_before_the_values(server: Server, api: Kuber
     manifest = config_map(a="2")
     comparison = compare(live, manifest)
     server.responses = [Response(body=live), Response(body=stored(manifest))]
-    act(api, [Step("update", manifest, None, live, comparison.predicted, comparison.managed_fields)])
+    execute(
+        [Apply(manifest=manifest, live=live, after=comparison.predicted, managed_fields=comparison.managed_fields)],
+        Context(api),
+    )
     assert [request.headers["content-type"] for request in server.requests] == [
         ["application/json-patch+json"],
         ["application/apply-patch+yaml"],
@@ -185,7 +194,7 @@ def test_initial_replicas_are_released_at_once(server: Server, api: KubernetesAp
     final, initial = druid.rendered("StatefulSet"), druid.rendered("StatefulSet", {"replicas": 3})
     del final["spec"]["replicas"]
     server.responses = [Response(body=stored(initial)), Response(body=stored(final))]
-    act(api, [Step("create", final, "brokers", initial=initial)])
+    execute([Apply(manifest=final, group="brokers", initial=initial)], Context(api))
     applied, released = server.requests
     assert applied.document["spec"] == initial["spec"]
     managers = [each["manager"] for each in released.document[1]["value"]]
@@ -202,14 +211,14 @@ CONFLICTS = [
 def test_concurrent_modification_is_reported(server: Server, api: KubernetesApi, response: Response) -> None:
     server.responses = [response]
     manifest = config_map(a="2")
-    [result] = act(api, [Step("update", manifest, None, stored(config_map(a="1")), manifest)])
+    [result] = execute([Apply(manifest=manifest, live=stored(config_map(a="1")), after=manifest)], Context(api))
     assert result.error is not None
     assert result.error.startswith("ConfigMap n was modified concurrently, so nothing was written to it.")
 
 
-def recreated() -> Step:
+def recreated() -> Recreate:
     live = stored(WORKLOAD)
-    return Step("recreate", WORKLOAD, "brokers", live)
+    return Recreate(manifest=WORKLOAD, group="brokers", live=live)
 
 
 def missing() -> Response:
@@ -218,7 +227,7 @@ def missing() -> Response:
 
 def test_object_is_recreated_after_its_deletion(server: Server, api: KubernetesApi) -> None:
     server.responses = [OK, Response(body=stored(WORKLOAD)), missing(), Response(body=stored(WORKLOAD))]
-    [result] = act(api, [recreated()])
+    [result] = execute([recreated()], Context(api))
     assert result.is_done
     assert [request.method for request in server.requests] == ["DELETE", "GET", "GET", "PATCH"]
     assert server.requests[0].document["propagationPolicy"] == "Orphan"
@@ -231,7 +240,7 @@ def test_object_is_recreated_after_its_deletion(server: Server, api: KubernetesA
 
 def test_recreation_waits_for_a_limited_time(server: Server, api: KubernetesApi) -> None:
     server.responses = [OK, Response(body=stored(WORKLOAD))]
-    [result] = act(api, [recreated()])
+    [result] = execute([recreated()], Context(api))
     assert len(server.requests) == DELETION_ATTEMPTS + 1
     assert result.error is not None
     assert "must be recreated, but is still being deleted after 10 s, blocked by its dependents" in result.error
@@ -247,7 +256,7 @@ FORBIDDEN = Response(403, {"message": "forbidden: User cannot patch resource"})
 
 def test_object_is_recreated_after_the_quota_is_updated(server: Server, api: KubernetesApi) -> None:
     server.responses = [OK, missing(), FULL, FULL, Response(body=stored(WORKLOAD))]
-    [result] = act(api, [recreated()])
+    [result] = execute([recreated()], Context(api))
     assert result.is_done
     assert [request.method for request in server.requests] == ["DELETE", "GET", "PATCH", "PATCH", "PATCH"]
 
@@ -256,7 +265,9 @@ def test_pod_that_must_be_replaced_is_evicted(server: Server, api: KubernetesApi
     metadata = {"name": "a-1", "namespace": "ns", "uid": "u-1"}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {}}
     server.responses = [OK]
-    [result] = act(api, [Step("delete", pod, "a", pod, restart=Restart(2, ObjectKey("StatefulSet", "a"), ""))])
+    [result] = execute(
+        [Evict(group="a", live=pod, restart=Restart(2, ObjectKey("StatefulSet", "a"), ""))], Context(api)
+    )
     assert (result.is_done, result.live) == (True, None)
     assert [(request.method, request.path) for request in server.requests] == [
         ("POST", "/api/v1/namespaces/ns/pods/a-1/eviction")
@@ -265,7 +276,7 @@ def test_pod_that_must_be_replaced_is_evicted(server: Server, api: KubernetesApi
 
 def dry_run_of(api: KubernetesApi, steps: list[Step]) -> tuple[tuple[Step, ...], tuple[Finding, ...]]:
     """Return the steps that the API server confirms, and its rejections."""
-    verdicts = dry_run(api, steps)
+    verdicts = dry_run(Context(api), steps)
     draft = Draft(replace(inputs(druid.cluster()), verdicts=verdicts), tuple(steps))
     findings = rejections(draft)
     assert isinstance(findings, tuple)
@@ -295,7 +306,7 @@ class TestDryRun:
     def test_step_without_a_change_is_removed(self, server: Server, api: KubernetesApi) -> None:
         live = stored(config_map(a="1"))
         server.responses = [Response(body=live | {"status": {"seen": True}})]
-        steps, findings = dry_run_of(api, [Step("update", config_map(a="1"), None, live, live)])
+        steps, findings = dry_run_of(api, [Apply(manifest=config_map(a="1"), live=live, after=live)])
         assert (steps, findings) == ((), ())
         assert server.requests[0].path.endswith("dryRun=All")
 
@@ -303,7 +314,7 @@ class TestDryRun:
         after = stored(config_map(a="2"))
         server.responses = [Response(body=after)]
         [confirmed_step], findings = dry_run_of(
-            api, [Step("update", config_map(a="2"), None, stored(config_map(a="1")))]
+            api, [Apply(manifest=config_map(a="2"), live=stored(config_map(a="1")))]
         )
         assert confirmed_step.after == after
         assert findings == ()
@@ -360,7 +371,15 @@ class TestDryRun:
         comparison = compare(live, config_map(a="1"))
         server.responses = [Response(body=live)]
         [confirmed_step], _findings = dry_run_of(
-            api, [Step("update", config_map(a="1"), None, live, comparison.predicted, comparison.managed_fields)]
+            api,
+            [
+                Apply(
+                    manifest=config_map(a="1"),
+                    live=live,
+                    after=comparison.predicted,
+                    managed_fields=comparison.managed_fields,
+                )
+            ],
         )
         assert confirmed_step.managed_fields == comparison.managed_fields
         assert [request.method for request in server.requests] == ["PUT"]

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_calls import ask_druid, write_to_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import DruidRequest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import ReferenceKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import DruidRequest
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import state
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import SERVERS, WORKERS
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Unavailable
@@ -33,7 +33,12 @@ CANARY = "hunter2-the-canary"
 NOWHERE = "http://127.0.0.1:1"
 LOGIN = {"type": "basic-auth", "secretRef": {"name": "login"}}
 ROUTER = {"nodeType": "router", "replicas": 1, "druid.port": 8888, "services": [{"spec": {"ports": [{"port": 8888}]}}]}
-DISABLE = DruidRequest("disable worker m:8091", "/druid/indexer/v1/worker/m:8091/disable")
+DISABLE = DruidRequest(
+    what=ObjectKey("worker", "m:8091"),
+    action="disable worker m:8091",
+    path="/druid/indexer/v1/worker/m:8091/disable",
+    states=({}, {}),
+)
 
 
 class Secrets(KubernetesApi):
@@ -44,6 +49,8 @@ class Secrets(KubernetesApi):
         self.keys = keys
 
     def get(self, kind: str, namespace: str | None, name: str) -> Any:
+        if kind == "EndpointSlice":
+            return None
         assert (kind, namespace, name) == ("Secret", "ns", "login")
         data = {key: base64.b64encode(value.encode()).decode() for key, value in self.keys.items()}
         return {"kind": "Secret", "metadata": {"name": name, "namespace": namespace}, "data": data} if data else None
@@ -131,7 +138,8 @@ def written(found: Inputs) -> Finding:
         found.cluster,
         found.live,
         options(),
-        DISABLE,
+        DISABLE.action,
+        DISABLE.send,
     )
     assert finding is not None
     return finding

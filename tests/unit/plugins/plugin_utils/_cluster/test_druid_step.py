@@ -6,53 +6,63 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, plan_output
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult, act
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import ChangeFinalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import DruidRequest, Plan, Step, druid_step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import _failures, predicted
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import DruidRequest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result, execute
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server
 
 [GROUP] = druid.cluster().groups
-WORKER = ObjectKey("worker", "m:8091")
-DISABLE = DruidRequest("disable worker m:8091", "/druid/indexer/v1/worker/m:8091/disable")
-STEP = druid_step(DISABLE, GROUP, WORKER, {"enabled": True}, {"enabled": False})
 LIVE = stored(druid.rendered("StatefulSet"))
-DELETION = Step("delete", LIVE, GROUP.key, LIVE)
+DELETION = Delete(group=GROUP.key, live=LIVE)
 REFUSED = Finding(reasons.UNAUTHORIZED, "403")
 
 
-def executed(api: KubernetesApi, *steps: Step, failure: Finding | None = None) -> tuple[list[StepResult], list[str]]:
+def request(verb: str = "disable", worker: str = "m:8091", group: str = GROUP.key) -> DruidRequest:
+    """Return the request that disables or enables a worker."""
+    states = ({"enabled": verb == "disable"}, {"enabled": verb == "enable"})
+    what, path = ObjectKey("worker", worker), f"/druid/indexer/v1/worker/{worker}/{verb}"
+    return DruidRequest(group=group, what=what, action=f"{verb} worker {worker}", path=path, states=states)
+
+
+STEP = request()
+
+
+def executed(api: KubernetesApi, *steps: Step, failure: Finding | None = None) -> tuple[list[Result[Step]], list[str]]:
     """Return the results of the steps, and the titles of the requests that were sent to Druid."""
     sent: list[str] = []
 
-    def send(request: DruidRequest) -> Finding | None:
-        sent.append(request.title)
+    def to_druid(purpose: str, _write: Callable[[Any], Finding | None]) -> Finding | None:
+        sent.append(purpose)
         return failure
 
-    return list(act(api, steps, send_to_druid=send)), sent
+    return list(execute(steps, Context(api, to_druid))), sent
 
 
 def test_it_is_sent_to_druid_in_its_turn(server: Server, api: KubernetesApi) -> None:
     server.responses = [Response(body={})]
     results, sent = executed(api, STEP, DELETION)
-    assert ([each.is_done for each in results], sent) == ([True, True], [DISABLE.title])
+    assert ([each.is_done for each in results], sent) == ([True, True], [STEP.action])
 
 
-ENABLE = DruidRequest("enable worker m:8091", "/druid/indexer/v1/worker/m:8091/enable")
-SAME_WORKER = druid_step(ENABLE, GROUP, WORKER, {"enabled": False}, {"enabled": True})
-OTHER = DruidRequest("disable worker n:8091", "/druid/indexer/v1/worker/n:8091/disable")
-OTHER_WORKER = druid_step(OTHER, GROUP, ObjectKey("worker", "n:8091"), {"enabled": True}, {"enabled": False})
-OF_OTHER_GROUP = replace(SAME_WORKER, group="other")
-FINALIZER = Step("patch", {**LIVE, "kind": "Druid"}, None, LIVE, patch=[])
+SAME_WORKER = request("enable")
+OTHER_WORKER = request(worker="n:8091")
+OF_OTHER_GROUP = request("enable", group="other")
+FINALIZER = ChangeFinalizer(live=LIVE, patch=[])
 # (the step after a failed request, whether it is executed)
 LATER: list[tuple[str, Step, bool]] = [
     ("another worker", OTHER_WORKER, True),
@@ -80,12 +90,12 @@ def test_a_failed_one_stops_only_those_about_the_same_object(
 def test_it_is_not_sent_after_a_failed_step_of_its_group(server: Server, api: KubernetesApi) -> None:
     server.responses = [Response(403, {"message": "no"})]
     results, sent = executed(api, DELETION, STEP, OF_OTHER_GROUP)
-    assert ([each.is_done for each in results], sent) == ([False, False, True], [ENABLE.title])
+    assert ([each.is_done for each in results], sent) == ([False, False, True], [SAME_WORKER.action])
 
 
 def test_a_caller_that_cannot_send_it_fails(api: KubernetesApi) -> None:
     with pytest.raises(TypeError):
-        act(api, [STEP])
+        execute([STEP])
 
 
 def test_it_is_part_of_the_plan() -> None:
@@ -103,8 +113,8 @@ def test_it_is_not_an_object_in_kubernetes() -> None:
 
 
 def test_it_has_one_event() -> None:
-    [done] = events.done_texts([StepResult(STEP)])
-    assert done.message == "Done in Druid: disable worker m:8091. spec.enabled: True -> False"
-    failed = StepResult(STEP, error="403", reason=REFUSED.reason)
+    [done] = events.done_texts([Result(STEP)])
+    assert done.message == "Done in Druid: disable worker m:8091. enabled: True -> False"
+    failed = Result(STEP, error="403", reason=REFUSED.reason)
     [problem] = events.problem_texts([failed], [REFUSED])
     assert (problem.kind, problem.reason) == ("Warning", REFUSED.reason)

@@ -11,25 +11,28 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import ChangeFinalizer
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.differences import MAX_CHANGES, changed_fields
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.events import (
-    MAX_CHANGES,
-    changed_fields,
     done_texts,
     in_druid_texts,
     new_warnings,
     problem_texts,
     rollout_texts,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import MAX_HIDDEN, digest_of_warning
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText, Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.steps_of import step_of
 
 Manifest = dict[str, Any]
 
@@ -40,7 +43,9 @@ def config_map(**data: Any) -> Manifest:
 
 
 def update(**data: Any) -> Step:
-    return Step("update", config_map(**data), "g", stored(config_map(a="1")), stored(config_map(**data)))
+    return Apply(
+        manifest=config_map(**data), group="g", live=stored(config_map(a="1")), after=stored(config_map(**data))
+    )
 
 
 def test_event_of_a_change_in_druid() -> None:
@@ -56,12 +61,12 @@ def test_event_of_a_change_in_druid() -> None:
 def test_one_event_names_all_created_and_one_all_deleted_objects() -> None:
     services = [{**config_map(), "kind": "Service", "metadata": {"name": name, "namespace": "ns"}} for name in "ab"]
     steps = [
-        Step("create", config_map()),
-        *(Step("delete", each, None, each) for each in services),
+        Apply(manifest=config_map()),
+        *(Delete(live=each) for each in services),
         update(a="2"),
-        *(Step("create", each) for each in services),
+        *(Apply(manifest=each) for each in services),
     ]
-    texts = done_texts([StepResult(step) for step in steps])
+    texts = done_texts([Result(step) for step in steps])
     assert [(text.reason, text.message) for text in texts] == [
         (
             "DruidOperatorCreateSuccess",
@@ -79,38 +84,38 @@ def recorded(annotations: dict[str, str]) -> Step:
     live, after = config_map(), config_map()
     live["metadata"]["annotations"] = dict.fromkeys(annotations.keys() - {"a"}, "[{}]")
     after["metadata"]["annotations"] = annotations
-    return Step("update", after, live=live, after=after)
+    return Apply(manifest=after, live=live, after=after)
 
 
 DONE = [
     (
-        StepResult(Step("create", config_map())),
+        Result(Apply(manifest=config_map())),
         "DruidOperatorCreateSuccess",
         "Successfully created object [n:*v1.ConfigMap] in namespace [ns]",
     ),
-    (StepResult(update(a="2")), "DruidOperatorUpdateSuccess", "Updated [n:*v1.ConfigMap]. data.a: 1 -> 2"),
+    (Result(update(a="2")), "DruidOperatorUpdateSuccess", "Updated [n:*v1.ConfigMap]. data.a: 1 -> 2"),
     (
-        StepResult(recorded({"druid.apache.org/drain": '[{"pod":"mm-0"}]'})),
+        Result(recorded({"druid.apache.org/drain": '[{"pod":"mm-0"}]'})),
         "DruidOperatorUpdateSuccess",
         "Updated [n:*v1.ConfigMap]. Only the record of the drain.",
     ),
     (
-        StepResult(recorded({"druid.apache.org/drain": "[]", "druid.apache.org/decommission": "[]", "a": "b"})),
+        Result(recorded({"druid.apache.org/drain": "[]", "druid.apache.org/decommission": "[]", "a": "b"})),
         "DruidOperatorUpdateSuccess",
         "Updated [n:*v1.ConfigMap]. metadata.annotations.a: (none) -> b",
     ),
     (
-        StepResult(update(a="1")),
+        Result(update(a="1")),
         "DruidOperatorUpdateSuccess",
         "Updated [n:*v1.ConfigMap]. Field ownership only.",
     ),
     (
-        StepResult(update(a="1", b="2")),
+        Result(update(a="1", b="2")),
         "DruidOperatorUpdateSuccess",
         "Updated [n:*v1.ConfigMap]. data.b: (none) -> 2",
     ),
     (
-        StepResult(Step("delete", stored(config_map()), None, stored(config_map()))),
+        Result(Delete(live=stored(config_map()))),
         "DruidOperatorDeleteSuccess",
         "Successfully deleted object [n:*v1.ConfigMap] in namespace [ns]",
     ),
@@ -118,7 +123,7 @@ DONE = [
 
 
 @pytest.mark.parametrize(("result", "reason", "message"), DONE)
-def test_event_of_a_completed_step(result: StepResult, reason: str, message: str) -> None:
+def test_event_of_a_completed_step(result: Result[Step], reason: str, message: str) -> None:
     assert done_texts([result]) == (EventText("Normal", reason, message),)
     assert problem_texts([result], ()) == ()
 
@@ -133,15 +138,15 @@ def test_event_of_a_completed_step(result: StepResult, reason: str, message: str
     ],
 )
 def test_event_of_a_failed_step(operation: Any, reason: str) -> None:
-    result = StepResult(Step(operation, config_map()), error="It is so.")
+    result = Result(step_of(operation, config_map()), error="It is so.")
     assert problem_texts([result], ()) == (EventText("Warning", reason, "It is so."),)
     assert done_texts([result]) == ()
 
 
 def test_no_event_of_untried_steps_and_of_the_finalizer() -> None:
-    not_tried = StepResult(Step("create", config_map()), error="x", was_tried=False)
-    finalizer = StepResult(Step("patch", druid.resource(), patch=[]))
-    stuck = StepResult(Step("patch", druid.resource(), patch=[]), error="x")
+    not_tried = Result(Apply(manifest=config_map()), error="x", was_tried=False)
+    finalizer = Result(ChangeFinalizer(live=druid.resource(), patch=[]))
+    stuck = Result(ChangeFinalizer(live=druid.resource(), patch=[]), error="x")
     assert done_texts([not_tried, finalizer, stuck]) == ()
     assert problem_texts([not_tried, finalizer, stuck], ()) == ()
 
@@ -154,7 +159,7 @@ def test_events_of_problems() -> None:
 
 
 def test_number_of_changed_fields_is_limited() -> None:
-    [text] = done_texts([StepResult(update(**{str(index): "x" for index in range(9)}))])
+    [text] = done_texts([Result(update(**{str(index): "x" for index in range(9)}))])
     assert text.message.count("->") == MAX_CHANGES
     assert text.message.endswith(" and 5 more")
 

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.metrics import TELEMETRY
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import Run
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.steps_of import step_of
 
 OBJECT = {"kind": "ConfigMap", "metadata": {"name": "n", "namespace": "ns"}}
 FAILED = Finding(reasons.APPLY_FAILED, "It failed.")
@@ -26,7 +27,7 @@ NOTHING = Run(1.0, "unchanged", errors={"act": 0, "report": 0})
 
 
 def outcome(*operations: Any, findings: tuple[Finding, ...] = (), **report: Any) -> Outcome[Plan]:
-    plan = Plan(tuple(Step(each, OBJECT) for each in operations), findings)
+    plan = Plan(tuple(step_of(each, OBJECT) for each in operations), findings)
     return Outcome(plan, bool(operations), report=Report(plan, {"conditions": []}, **report))
 
 

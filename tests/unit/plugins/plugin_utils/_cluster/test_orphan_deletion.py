@@ -9,9 +9,14 @@ from __future__ import annotations
 from typing import Any, cast
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.orphan_deletion import StillUsed, delete_orphan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Orphan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_update import Notice
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_users import Orphan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.orphan_steps import (
+    DeleteOrphan,
+    StillUsed,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.orphans import (
     autoscaler,
     claim,
@@ -20,7 +25,12 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
 )
 
 NAME, SET = "d-druid-c-brokers-1", "druid-c-brokers"
-STEP = Step("delete", claim(NAME), "brokers", claim(NAME))
+NOTICE = Notice("OrphanedPVCDeleted", "orphaned")
+
+
+def delete_orphan(api: Api, orphan: Orphan, resource: dict[str, Any] | None = None) -> None:
+    step = DeleteOrphan(group="brokers", live=claim(NAME), notice=NOTICE, orphan=orphan, resource=resource)
+    step.carry_out(Context(cast(KubernetesApi, api)))
 
 
 def scaled(manager: str, subresource: str = "scale", replicas: int = 1) -> dict[str, Any]:
@@ -57,14 +67,14 @@ class Api:
 @pytest.mark.parametrize("orphan", [Orphan(SET, 1), Orphan("druid-c-old", None)])
 def test_deletion(orphan: Orphan) -> None:
     api = Api(stateful_set(SET, replicas=1)) if orphan.replicas else Api()
-    delete_orphan(cast(KubernetesApi, api), STEP, orphan)
+    delete_orphan(api, orphan)
     assert api.deleted == [("PersistentVolumeClaim", "ns", NAME, f"uid-of-{NAME}", "7")]
 
 
 @pytest.mark.parametrize("objects", [[scaled("kubectl")], [scaled("x", "")], [scaled("keda"), autoscaler(SET, 1)]])
 def test_known_numbers_of_pods(objects: list[dict[str, Any]]) -> None:
     api = Api(*objects)
-    delete_orphan(cast(KubernetesApi, api), STEP, Orphan(SET, 1))
+    delete_orphan(api, Orphan(SET, 1))
     assert len(api.deleted) == 1
 
 
@@ -87,13 +97,13 @@ def test_what_is_used_again_stays(objects: list[dict[str, Any]], reason: str) ->
     api = Api(*objects)
     # The spec requests no pod, so that only what is live decides.
     with pytest.raises(StillUsed, match=f"^PersistentVolumeClaim {NAME} is not deleted: {reason}.$"):
-        delete_orphan(cast(KubernetesApi, api), STEP, Orphan(SET, 0))
+        delete_orphan(api, Orphan(SET, 0))
     assert api.deleted == []
 
 
 def test_a_resource_that_did_not_change() -> None:
     api = Api(stateful_set(SET, replicas=1), resource(annotations={"a": "b"}, resourceVersion="9"))
-    delete_orphan(cast(KubernetesApi, api), STEP, Orphan(SET, 1, resource(resourceVersion="8")))
+    delete_orphan(api, Orphan(SET, 1), resource(resourceVersion="8"))
     assert len(api.deleted) == 1
 
 
@@ -111,5 +121,5 @@ def test_a_resource_that_did_not_change() -> None:
 def test_a_resource_that_was_changed(latest: list[dict[str, Any]]) -> None:
     api = Api(stateful_set(SET, replicas=1), *latest)
     with pytest.raises(StillUsed, match=f"^PersistentVolumeClaim {NAME} is not deleted: Druid c was modified"):
-        delete_orphan(cast(KubernetesApi, api), STEP, Orphan(SET, 1, resource()))
+        delete_orphan(api, Orphan(SET, 1), resource())
     assert api.deleted == []

@@ -13,8 +13,14 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import plan_output
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import Evict
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import ChangeFinalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Restart, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.recreate import Recreate
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Restart, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._values.test_nested_json import nested
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
@@ -29,7 +35,7 @@ def config_map(**data: str) -> Manifest:
 
 
 def update(before: Manifest, after: Manifest, group: str | None = "brokers") -> Step:
-    return Step("update", after, group, stored(before), stored(after))
+    return Apply(manifest=after, group=group, live=stored(before), after=stored(after))
 
 
 def restart_of(name: str, group: str, replicas: int | None, replicas_before: int | None = None, **spec: Any) -> Step:
@@ -53,13 +59,13 @@ def strategy(kind: str, **parameters: int) -> Manifest:
 CAUSE = ": spec.containers[druid-c-brokers].image: apache/druid:37.0.0 -> new"
 PLAN = Plan(
     (
-        Step("create", config_map(a="1")),
+        Apply(manifest=config_map(a="1")),
         restart_of("second", "b", 1),
         restart_of("first", "a", 3),
         restart_of("third", "c", None),
-        Step("recreate", druid.rendered("StatefulSet"), "d", stored(druid.rendered("StatefulSet"))),
-        Step("delete", stored(config_map()), None, stored(config_map())),
-        Step("patch", druid.resource(), live=druid.resource(), after=druid.resource(), patch=[]),
+        Recreate(manifest=druid.rendered("StatefulSet"), group="d", live=stored(druid.rendered("StatefulSet"))),
+        Delete(live=stored(config_map())),
+        ChangeFinalizer(live=druid.resource(), after=druid.resource(), patch=[]),
     ),
     (Finding("R", "It is invalid."), Finding("Paused", "Requested by the user.", is_problem=False)),
 )
@@ -163,7 +169,7 @@ def test_a_restart_of_several_steps_is_one() -> None:
     ]
     workload = ObjectKey("StatefulSet", "a")
     evicted = [
-        Step("delete", pod, "a", pod, restart=Restart(left, workload, "it has no volume"))
+        Evict(group="a", live=pod, restart=Restart(left, workload, "it has no volume"))
         for left, pod in ((left, {"kind": "Pod", "metadata": {"name": f"a-{left}"}}) for left in (3, 2, 1))
     ]
     assert plan_output.restart_lines(evicted) == ["restart 1: group a (StatefulSet a), 3 pods: it has no volume"]
@@ -175,7 +181,7 @@ def test_finalizer_of_a_deeply_nested_resource(levels: int) -> None:
     for each in (live, after):
         each["spec"]["deep"] = nested(levels)
     after["metadata"]["finalizers"] = ["a"]
-    [entry] = plan_output.diff(Plan((Step("patch", after, live=live, after=after, patch=[]),)))
+    [entry] = plan_output.diff(Plan((ChangeFinalizer(live=live, after=after, patch=[]),)))
     shown = difflib.ndiff(entry["before"].splitlines(), entry["after"].splitlines())
     assert [line for line in shown if line[0] in "+-?"] == ["+   finalizers:", "+   - a"]
 
@@ -188,9 +194,12 @@ def test_empty_plan() -> None:
 NO_RESTARTS = [
     ("replicas", update(druid.rendered("StatefulSet"), druid.rendered("StatefulSet", {"replicas": 5}))),
     ("a ConfigMap", update(config_map(a="1"), config_map(a="2"))),
-    ("a new workload", Step("create", druid.rendered("StatefulSet"), "brokers")),
-    ("no dry run yet", Step("update", druid.rendered("StatefulSet"), "brokers", stored(druid.rendered("StatefulSet")))),
-    ("a deletion", Step("delete", druid.rendered("StatefulSet"), "brokers", stored(druid.rendered("StatefulSet")))),
+    ("a new workload", Apply(manifest=druid.rendered("StatefulSet"), group="brokers")),
+    (
+        "no dry run yet",
+        Apply(manifest=druid.rendered("StatefulSet"), group="brokers", live=stored(druid.rendered("StatefulSet"))),
+    ),
+    ("a deletion", Delete(group="brokers", live=stored(druid.rendered("StatefulSet")))),
 ]
 
 
@@ -220,7 +229,7 @@ def test_diff_omits_the_fields_of_the_server() -> None:
     live, after = stored(druid.rendered("StatefulSet")), stored(druid.rendered("StatefulSet", {"replicas": 5}))
     live["status"], after["status"] = {"replicas": 1}, {"replicas": 2}
     after["metadata"] |= {"resourceVersion": "9", "generation": 9}
-    [entry] = plan_output.diff(Plan((Step("update", after, "brokers", live, after),)))
+    [entry] = plan_output.diff(Plan((Apply(manifest=after, group="brokers", live=live, after=after),)))
     assert changed_lines(entry) == ["-  replicas: 1", "+  replicas: 5"]
     shown = yaml.safe_load(entry["after"])
     assert set(shown["metadata"]) == {"labels", "name", "namespace", "ownerReferences"}
@@ -228,7 +237,7 @@ def test_diff_omits_the_fields_of_the_server() -> None:
 
 
 def test_new_object_is_shown_as_specified() -> None:
-    step = Step("create", config_map(a="1"), after={**stored(config_map(a="1")), "filled": "in"})
+    step = Apply(manifest=config_map(a="1"), after={**stored(config_map(a="1")), "filled": "in"})
     assert yaml.safe_load(plan_output.diff(Plan((step,)))[0]["after"]) == config_map(a="1")
 
 
@@ -258,7 +267,7 @@ def test_diff_shows_the_changed_line(before: str, after: str, lines: list[str]) 
     ["\x1b[31mred\nb", "a\x07\nb", "a\u2028\nb", "a\rb\nc", "\u202eabc\nd", "\u200bx\ny", "\u202eabc", "\U000e0001x"],
 )
 def test_terminal_control_characters_are_escaped(text: str) -> None:
-    [entry] = plan_output.diff(Plan((Step("create", config_map(file=text)),)))
+    [entry] = plan_output.diff(Plan((Apply(manifest=config_map(file=text)),)))
     assert all(character.isprintable() or character == "\n" for character in entry["after"])
     assert yaml.safe_load(entry["after"])["data"]["file"] == text
 
@@ -268,14 +277,14 @@ TEMPLATES = ["{{ lookup('pipe', 'id') }}", "{% raw %}", "!unsafe x", "&a *a", "t
 
 @pytest.mark.parametrize("text", TEMPLATES)
 def test_strings_are_quoted(text: str) -> None:
-    [entry] = plan_output.diff(Plan((Step("create", config_map(file=text)),)))
+    [entry] = plan_output.diff(Plan((Apply(manifest=config_map(file=text)),)))
     assert yaml.safe_load(entry["after"])["data"]["file"] == text
 
 
 def test_no_yaml_aliases() -> None:
     shared = {"a": "1"}
     manifest = {**config_map(), "first": shared, "second": shared}
-    assert "&" not in plan_output.diff(Plan((Step("create", manifest),)))[0]["after"]
+    assert "&" not in plan_output.diff(Plan((Apply(manifest=manifest),)))[0]["after"]
 
 
 def test_secrets_are_masked_and_changed_ones_are_marked() -> None:

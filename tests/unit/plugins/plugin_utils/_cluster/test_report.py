@@ -11,20 +11,24 @@ from typing import Any
 
 import pytest
 import urllib3
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import ChangeFinalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import (
     REPORTING,
     Reconciled,
     predicted,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import MAX_MESSAGE_CHARACTERS
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import MAX_EVENT_BYTES, MAX_EVENTS
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report, report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Result
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, serving
@@ -34,16 +38,16 @@ NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 def step(name: str) -> Step:
     metadata = {"name": name, "namespace": "ns"}
-    return Step("create", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}, "brokers")
+    return Apply(manifest={"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}, group="brokers")
 
 
 OK = Response(body={})
 STEPS = tuple(step(name) for name in "abc")
-DONE, FAILED = StepResult(STEPS[0]), StepResult(STEPS[1], error="It cannot be.")
-NOT_TRIED = StepResult(STEPS[2], error="Not tried.", was_tried=False)
+DONE, FAILED = Result(STEPS[0]), Result(STEPS[1], error="It cannot be.")
+NOT_TRIED = Result(STEPS[2], error="Not tried.", was_tried=False)
 
 
-def report_of(*results: StepResult, check_mode: bool = False) -> Report[Plan]:
+def report_of(*results: Result[Step], check_mode: bool = False) -> Report[Plan]:
     """Return the report of a cluster without resource: no request is sent."""
     resource: dict[str, Any] = druid.resource()
     del resource["metadata"]["uid"]
@@ -78,7 +82,7 @@ def test_a_rollout_whose_write_failed_has_not_begun() -> None:
     observed = rolling.observed(before)
     changed = rolling.steps(after, observed)
     resource = {**druid.resource(), "metadata": {"name": "c", "namespace": "ns"}}
-    results = tuple(StepResult(each, each.live, error="No.") for each in changed)
+    results = tuple(Result(each, each.live, error="No.") for each in changed)
     with urllib3.PoolManager() as pool:
         api = KubernetesApi("https://192.0.2.1", pool)
         found = report(REPORTING, api, Reconciled(resource, after, observed, Plan(changed), results), False, NOW)
@@ -94,10 +98,10 @@ CURRENT = Observed().with_objects(LIVE.values())
 
 # (id, step, objects after it)
 PREDICTIONS: list[tuple[str, Step, dict[str, Any]]] = [
-    ("created", Step("create", LIVE["a"], after=LATER["a"]), {**LIVE, "a": LATER["a"]}),
-    ("changed", Step("update", LIVE["b"], live=LIVE["b"], after=LATER["b"]), {**LIVE, "b": LATER["b"]}),
-    ("deleted", Step("delete", LIVE["a"], live=LIVE["a"]), {"b": LIVE["b"]}),
-    ("the resource itself", Step("patch", RESOURCE, live=RESOURCE, after=RESOURCE), LIVE),
+    ("created", Apply(manifest=LIVE["a"], after=LATER["a"]), {**LIVE, "a": LATER["a"]}),
+    ("changed", Apply(manifest=LIVE["b"], live=LIVE["b"], after=LATER["b"]), {**LIVE, "b": LATER["b"]}),
+    ("deleted", Delete(live=LIVE["a"]), {"b": LIVE["b"]}),
+    ("the resource itself", ChangeFinalizer(live=RESOURCE, after=RESOURCE), LIVE),
 ]
 
 
@@ -128,7 +132,7 @@ def test_requeue_soon_after_a_change(observed: int | None, done: int, response: 
     with serving() as server, urllib3.PoolManager() as pool:
         server.responses = [response]
         cluster = Cluster.from_resource(resource)
-        reconciled = Reconciled(resource, cluster, Observed(), Plan(steps), tuple(map(StepResult, steps)))
+        reconciled = Reconciled(resource, cluster, Observed(), Plan(steps), tuple(map(Result[Step], steps)))
         assert report(REPORTING, KubernetesApi(server.url, pool), reconciled, False, NOW).requeue_after == seconds
 
 
@@ -142,7 +146,7 @@ def test_warnings_are_masked_and_bounded_wherever_they_are_reported() -> None:
         server.responses = [OK]
         plan = Plan(steps, warnings=warnings, rollout_warnings=("r hunter2-hunter2",))
         reconciled = Reconciled(
-            resource, Cluster.from_resource(resource), Observed(), plan, tuple(map(StepResult, steps))
+            resource, Cluster.from_resource(resource), Observed(), plan, tuple(map(Result[Step], steps))
         )
         found = report(REPORTING, KubernetesApi(server.url, pool), reconciled, False, NOW)
     conditions = {each["type"]: each["message"] for each in found.status["conditions"]}

@@ -13,15 +13,18 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import MASK
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, plan_output
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import StepResult
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import REPORTING, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Result
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._secrets.test_masking import (
     ALONE,
     SECRET,
@@ -47,10 +50,10 @@ def with_value(value: Any, secret: str) -> Manifest:
 def steps(value: Any) -> list[Step]:
     before, after = with_value(value, SECRET), with_value(value, OTHER)
     return [
-        Step("create", after),
-        Step("update", after, None, stored(before), stored(after)),
-        Step("update", after, None, stored({**after, "data": {}}), stored(after)),
-        Step("delete", stored(before), None, stored(before)),
+        Apply(manifest=after),
+        Apply(manifest=after, live=stored(before), after=stored(after)),
+        Apply(manifest=after, live=stored({**after, "data": {}}), after=stored(after)),
+        Delete(live=stored(before)),
     ]
 
 
@@ -63,7 +66,7 @@ def test_diff_and_lines(value: Any) -> None:
 
 @pytest.mark.parametrize("value", IN_MANIFESTS)
 def test_events(value: Any) -> None:
-    output = repr(events.done_texts([StepResult(step) for step in steps(value)]))
+    output = repr(events.done_texts([Result(step) for step in steps(value)]))
     assert SECRET not in output
     assert OTHER not in output
 
@@ -82,7 +85,7 @@ def test_conditions_and_findings(value: Any) -> None:
     resource["spec"]["x"] = [with_secret(value, SECRET)]
     observed = Observed().with_objects([with_value(value, OTHER)])
     finding = Finding("RejectedByAPIServer", f"Invalid value: {SECRET!r}, {OTHER!r}")
-    result = StepResult(steps(value)[0], error=f"It said {SECRET} and {OTHER}.")
+    result = Result(steps(value)[0], error=f"It said {SECRET} and {OTHER}.")
     cluster = Cluster.from_resource(resource)
     api = KubernetesApi("https://192.0.2.1", NoTransport(), warnings=[f"It warned of {SECRET}."])
     reported = report(

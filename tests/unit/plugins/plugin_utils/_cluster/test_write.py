@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import act
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write import with_precondition
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, execute
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server
@@ -36,9 +35,9 @@ def workload(
     return {**manifest, "metadata": {**metadata, "annotations": annotations}, "spec": spec}
 
 
-def update(before: Manifest, after: Manifest) -> Step:
+def update(before: Manifest, after: Manifest) -> Apply:
     live = stored(before)
-    return Step("update", after, "g", live, compare(live, after).predicted)
+    return Apply(manifest=after, group="g", live=live, after=compare(live, after).predicted)
 
 
 # (the StatefulSet before, and after; whether it is written only to the version that was read)
@@ -61,12 +60,12 @@ WRITES: dict[str, tuple[Manifest, Manifest, bool]] = {
 def test_a_step_of_a_drain_is_written_only_to_the_version_that_was_read(
     before: Manifest, after: Manifest, is_bound: bool
 ) -> None:
-    metadata = with_precondition(update(before, after))["metadata"]
+    metadata = update(before, after).bound_manifest["metadata"]
     assert (metadata["uid"], metadata.get("resourceVersion")) == ("uid-of-druid-c-brokers", "1" if is_bound else None)
 
 
 def test_a_drain_is_not_bound_when_its_workload_is_created() -> None:
-    assert "uid" not in with_precondition(Step("create", workload(RECORD), "g"))["metadata"]
+    assert "uid" not in Apply(manifest=workload(RECORD), group="g").bound_manifest["metadata"]
 
 
 def test_a_later_record_is_not_overwritten(server: Server, api: KubernetesApi) -> None:
@@ -75,7 +74,7 @@ def test_a_later_record_is_not_overwritten(server: Server, api: KubernetesApi) -
     later["metadata"]["resourceVersion"] = "2"
     conflict = Response(409, {"message": "the object has been modified", "reason": "Conflict"})
     server.responses = [conflict, Response(body=later)]
-    [result] = act(api, [step])
+    [result] = execute([step], Context(api))
     assert result.error is not None
     assert "was modified concurrently, so nothing was written to it" in result.error
     assert [request.method for request in server.requests] == ["PATCH", "GET"]

@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report i
     events_of_steps,
     events_of_warnings,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     rules_change,
     supervisor_change,

@@ -23,12 +23,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
     GetResource,
     Inputs,
     List,
-    Verdict,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import Need
@@ -52,7 +53,7 @@ NODES = {key: {**druid.NODE, "services": [{}]} for key in ("a", "b")}
 
 def verdict(step: Step) -> Verdict:
     """Return the verdict of a server that accepts the step."""
-    return Verdict(step, step.after or stored(step.manifest))
+    return Verdict(step, None if step.deletes else step.after or stored(step.manifest))
 
 
 def with_data(based_on: Inputs, need: Need, **existing: Any) -> Inputs:
@@ -103,8 +104,8 @@ def test_removed_group_needs_replica_sets_all_pvcs_and_the_latest_resource() -> 
     lists, dry_run, claims, resource = needs
     assert (lists, claims, resource) == (List("ReplicaSet", "druid_cr=c"), List(CLAIM), GetResource())
     assert isinstance(dry_run, DryRun)
-    assert [step.operation for step in dry_run.steps] == ["delete"] * len(plan.later)
-    assert {(step.operation, step.group) for step in plan.later} == {("delete", None)}
+    assert [step.verb for step in dry_run.steps] == ["delete"] * len(plan.later)
+    assert {(step.verb, step.group) for step in plan.later} == {("delete", None)}
     assert plan.steps == ()
 
 
@@ -117,7 +118,7 @@ def test_pvc_without_labels_of_a_removed_group_is_deleted_or_released(policy: st
     claim = {"kind": CLAIM, "metadata": metadata}
     based_on = inputs(druid.cluster(nodes={"a": NODES["a"]}), observed)
     plan, _needs = plan_and_needs(based_on, **{CLAIM: (claim,)})
-    assert [step.operation for step in plan.later if step.key == (CLAIM, "d")] == [operation]
+    assert [step.verb for step in plan.later if step.key == (CLAIM, "d")] == [operation]
     assert plan.is_destructive == (operation == "delete")
 
 
@@ -138,7 +139,7 @@ def test_our_object_without_the_label_is_updated() -> None:
     del live["metadata"]["labels"]
     observed = converged(desired).without([key_of(live)])
     plan, _needs = plan_and_needs(inputs(cluster, observed), unlisted={key_of(live): live})
-    assert [(step.operation, step.key) for step in plan.steps] == [("update", key_of(live))]
+    assert [(step.verb, step.key) for step in plan.steps] == [("update", key_of(live))]
 
 
 def test_rejection_blocks_its_group_and_defers_removals() -> None:
@@ -147,7 +148,7 @@ def test_rejection_blocks_its_group_and_defers_removals() -> None:
     based_on = inputs(cluster, converged(render(druid.cluster(nodes=before))))
     changed = ("StatefulSet", "druid-c-a")
     rejection = Finding(reasons.REJECTED_BY_API_SERVER, "No.", "a")
-    step = Step("update", render(cluster).groups["a"][-1], "a")
+    step = Apply(manifest=(each := render(cluster).groups["a"][-1]), group="a", live=each)
     plan, _needs = plan_and_needs(based_on, rejected={changed: Verdict(step, rejection=rejection)})
     assert {step.group for step in plan.steps} == {"c"}
     assert [(finding.reason, finding.group) for finding in plan.findings] == [
@@ -247,7 +248,7 @@ def test_decide_imports_no_module_with_api_access() -> None:
         "ansible",
         f"{kubernetes}.api",
         f"{cluster}.observe",
-        f"{cluster}.act",
+        f"{cluster}.reconcile",
     }
     assert package in loaded
     assert forbidden & set(loaded) == set()

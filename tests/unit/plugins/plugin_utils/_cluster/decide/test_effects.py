@@ -12,7 +12,12 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.patch import Patch
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.recreate import Recreate
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 
 Manifest = dict[str, Any]
 CLAIM = "PersistentVolumeClaim"
@@ -47,11 +52,11 @@ def autoscaler(maximum: int) -> Manifest:
 
 
 def update(live: Manifest, after: Manifest) -> Step:
-    return Step("update", after, "g", live, after)
+    return Apply(manifest=after, group="g", live=live, after=after)
 
 
 def delete(live: Manifest) -> Step:
-    return Step("delete", live, None, live)
+    return Delete(live=live)
 
 
 def claims(*ordinals: int, of: str = "s") -> list[Manifest]:
@@ -82,7 +87,7 @@ DELETED = "delete PersistentVolumeClaim {} (whenScaled: Delete) (destructive)"
 RETAINED = "retain {} of StatefulSet s: {}"
 # (id, live objects, steps, effects)
 TABLE: list[tuple[str, list[Manifest], list[Step], list[str]]] = [
-    ("created", [], [Step("create", DELETING_SET, "g", after=DELETING_SET)], []),
+    ("created", [], [Apply(manifest=DELETING_SET, group="g", after=DELETING_SET)], []),
     ("more pods", THREE, [update(DELETING_SET, stateful_set(4, "Delete"))], []),
     ("fewer pods", THREE, [update(DELETING_SET, stateful_set(1, "Delete"))],
      ["stop 2 pods of StatefulSet s", DELETED.format("d-s-1"), DELETED.format("d-s-2")]),
@@ -90,13 +95,14 @@ TABLE: list[tuple[str, list[Manifest], list[Step], list[str]]] = [
      ["stop 1 pod of StatefulSet s", RETAINED.format("1 PVC", "d-s-1")]),
     ("policy changed to Retain", THREE, [update(DELETING_SET, stateful_set(0))],
      ["stop 3 pods of StatefulSet s", RETAINED.format("3 PVCs", "d-s-0, d-s-1, d-s-2")]),
-    ("recreated with fewer", THREE, [Step("recreate", DELETING_SET, "g", DELETING_SET, stateful_set(2, "Delete"))],
+    ("recreated with fewer", THREE,
+     [Recreate(manifest=DELETING_SET, group="g", live=DELETING_SET, after=stateful_set(2, "Delete"))],
      ["stop 1 pod of StatefulSet s", DELETED.format("d-s-2")]),
     ("created for the pods of a deleted one", [*orphans(0, 1, 2), *claims(0, 1, 2)],
-     [Step("create", stateful_set(2), "g", after=stateful_set(2))],
+     [Apply(manifest=stateful_set(2), group="g", after=stateful_set(2))],
      ["stop 1 pod of StatefulSet s", RETAINED.format("1 PVC", "d-s-2")]),
     ("created for all pods of a deleted one", [*orphans(0, 1, 2), *claims(0, 1, 2)],
-     [Step("create", stateful_set(3), "g", after=stateful_set(3))], []),
+     [Apply(manifest=stateful_set(3), group="g", after=stateful_set(3))], []),
     ("a stopping pod", [*THREE, named("Pod", "s-2")],
      [update(stateful_set(2), stateful_set(2, "Delete"))], [DELETED.format("d-s-2")]),
     ("a PVC without a pod", THREE, [update(stateful_set(2), stateful_set(2, "Delete"))], []),
@@ -108,10 +114,10 @@ TABLE: list[tuple[str, list[Manifest], list[Step], list[str]]] = [
      ["stop 2 pods of StatefulSet s", RETAINED.format("2 PVCs", "d-s-0, d-s-1")]),
     ("a removed group with its PVCs", [stateful_set(1), *claims(0)],
      [delete(stateful_set(1)), delete(claims(0)[0])], ["stop 1 pod of StatefulSet s"]),
-    ("a patch", THREE, [Step("update", DELETING_SET, None, DELETING_SET, stateful_set(0, "Delete"), patch=[])], []),
+    ("a patch", THREE, [Patch(live=DELETING_SET, after=stateful_set(0, "Delete"), patch=[])], []),
     ("an autoscaler's maximum", THREE, [update(autoscaler(5), autoscaler(2))],
      ["stop 1 pod of StatefulSet s", DELETED.format("d-s-2")]),
-    ("a new autoscaler", THREE, [Step("create", autoscaler(2), "g", after=autoscaler(2))],
+    ("a new autoscaler", THREE, [Apply(manifest=autoscaler(2), group="g", after=autoscaler(2))],
      ["stop 1 pod of StatefulSet s", DELETED.format("d-s-2")]),
     ("an autoscaler above the replicas", THREE, [update(autoscaler(5), autoscaler(3))], []),
     ("an autoscaler of a stopped group", [stateful_set(0, "Delete")], [update(autoscaler(5), autoscaler(2))], []),
@@ -124,7 +130,7 @@ TABLE: list[tuple[str, list[Manifest], list[Step], list[str]]] = [
      ["abandon 2 PVCs of StatefulSet s, whose claim template is removed; the data stays: d-s-0, d-s-1",
       "start with empty volumes e: 1 pod of StatefulSet s"]),
     ("renamed in an interrupted recreation", [*with_volumes(orphans(0, 1)), *claims(0, 1)],
-     [Step("create", of_template("e"), "g", after=of_template("e"))],
+     [Apply(manifest=of_template("e"), group="g", after=of_template("e"))],
      ["abandon 2 PVCs of StatefulSet s, whose claim template is removed; the data stays: d-s-0, d-s-1",
       "start with empty volumes e: 2 pods of StatefulSet s"]),
     ("a group removed in an interrupted recreation", [*with_volumes(orphans(0, 1)), *claims(0, 1)],
@@ -139,7 +145,7 @@ def test_effects(live: list[Manifest], steps: list[Step], effects: list[str]) ->
     found = with_effects(steps, Observed().with_objects(live))
     assert plan_output.effect_lines(found) == effects
     assert [step.key for step in found] == [step.key for step in steps]
-    deletes = any(step.operation == "delete" and step.key.kind == "PersistentVolumeClaim" for step in steps)
+    deletes = any(step.verb == "delete" and step.key.kind == "PersistentVolumeClaim" for step in steps)
     assert Plan(found).is_destructive == (deletes or any("destructive" in text for text in effects))
 
 

@@ -12,9 +12,11 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import outdated_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import GetResource
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Operation, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write import with_precondition
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.recreate import Recreate
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
@@ -28,12 +30,15 @@ OUTDATED = Finding(
 )
 
 
-def scaling(before: int | None, after: int | None, operation: Operation = "update", kind: str = "StatefulSet") -> Step:
+def scaling(before: int | None, after: int | None, operation: str = "update", kind: str = "StatefulSet") -> Step:
     """Return the write of a workload with another number of replicas."""
     live = stored(druid.rendered(kind, {"kind": kind, "replicas": before}))
     if before is None:
         live["spec"].pop("replicas", None)
-    return Step(operation, druid.rendered(kind, {"kind": kind, "replicas": after}), "brokers", live)
+    manifest = druid.rendered(kind, {"kind": kind, "replicas": after})
+    if operation == "delete":
+        return Delete(group="brokers", live=live)
+    return (Recreate if operation == "recreate" else Apply)(manifest=manifest, group="brokers", live=live)
 
 
 CONFIG_MAP = stored(druid.rendered("ConfigMap"))
@@ -48,8 +53,8 @@ STEPS: dict[str, tuple[Step, bool]] = {
     "the same": (scaling(3, 3), False),
     "more replicas": (scaling(1, 3), False),
     "kept replicas": (scaling(3, None), False),
-    "created": (Step("create", druid.rendered("StatefulSet"), "brokers"), False),
-    "another kind is deleted": (Step("delete", CONFIG_MAP, None, CONFIG_MAP), False),
+    "created": (Apply(manifest=druid.rendered("StatefulSet"), group="brokers"), False),
+    "another kind is deleted": (Delete(live=CONFIG_MAP), False),
 }
 
 
@@ -59,7 +64,7 @@ def test_the_latest_resource_is_read_before_an_object_gets_an_owner(has_owner: b
     manifest = druid.rendered("ConfigMap")
     metadata = {} if has_owner else {"ownerReferences": []}
     live = {**CONFIG_MAP, "metadata": {**CONFIG_MAP["metadata"], **metadata}}
-    step = Step("update", manifest, None, live)
+    step = Apply(manifest=manifest, live=live)
     assert outdated_resource(Draft(inputs(druid.cluster()), (step,))) == (() if has_owner else GetResource())
 
 
@@ -74,18 +79,16 @@ def test_no_version_is_outdated_in_check_mode(step: Step) -> None:
     assert outdated_resource(Draft(inputs(druid.cluster(), check_mode=True), (step,))) == ()
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, (step, stops) in STEPS.items() if stops and step.operation == "update"]
-)
+@pytest.mark.parametrize("name", [name for name, (step, stops) in STEPS.items() if stops and step.verb == "update"])
 def test_fewer_replicas_are_written_only_to_the_version_that_was_read(name: str) -> None:
     step, _stops = STEPS[name]
-    assert with_precondition(step)["metadata"]["resourceVersion"] == "1"
+    assert step.bound_manifest["metadata"]["resourceVersion"] == "1"
 
 
 @pytest.mark.parametrize("replicas", [3, 1])
 def test_other_replicas_are_written_only_to_that_version_too(replicas: int) -> None:
     """An autoscaler may have raised them since."""
-    assert with_precondition(scaling(1, replicas))["metadata"]["resourceVersion"] == "1"
+    assert scaling(1, replicas).bound_manifest["metadata"]["resourceVersion"] == "1"
 
 
 # (metadata of the latest resource that differ, is it the same version)

@@ -22,9 +22,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.gro
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import LEAVES, Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import LEAVES, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import union
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import (
@@ -44,6 +47,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
     resource,
 )
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.steps_of import step_of
 
 Manifest = dict[str, Any]
 
@@ -77,7 +81,7 @@ def test_pause(cluster: Cluster, reason: str | None) -> None:
         assert finding.group is None
 
 
-UPDATES = tuple(Step("update", {"kind": "ConfigMap", "metadata": {"name": f"n{number}"}}) for number in range(7))
+UPDATES = tuple(step_of("update", {"kind": "ConfigMap", "metadata": {"name": f"n{number}"}}) for number in range(7))
 PROBLEM = Finding(reasons.INVALID_SPEC, "It cannot be.")
 # (plan, message about the pending changes)
 PAUSED_PLANS: list[tuple[Plan, str | None]] = [
@@ -115,7 +119,7 @@ def test_pending_changes_while_paused(plan: Plan, text: str | None) -> None:
 
 
 def step(group: str | None, name: str = "n") -> Step:
-    return Step("create", {"kind": "ConfigMap", "metadata": {"name": name}}, group)
+    return Apply(manifest={"kind": "ConfigMap", "metadata": {"name": name}}, group=group)
 
 
 STEPS = (step(None), step("a"), step("b"), step("a", "second"))
@@ -130,7 +134,7 @@ BLOCKED: list[tuple[list[Finding], list[str | None]]] = [
 
 
 def leaf(kind: str, group: str = "a") -> Step:
-    return Step("create", {"kind": kind, "metadata": {"name": "n"}}, group)
+    return Apply(manifest={"kind": kind, "metadata": {"name": "n"}}, group=group)
 
 
 @pytest.mark.parametrize("kind", LEAVES)
@@ -147,7 +151,7 @@ def test_leaf_object_is_blocked_alone(kind: str) -> None:
 def test_removal_of_an_autoscaler_is_not_a_leaf() -> None:
     """The autoscaler would revert the replicas of the group."""
     live = {"kind": "HorizontalPodAutoscaler", "metadata": {"name": "n"}}
-    assert not Step("delete", live, "a", live).is_leaf
+    assert not Delete(group="a", live=live).is_leaf
     assert rejection(STEPS[1], "R", "No.") == Finding("R", "No. Nothing of group a is changed.", "a")
     assert rejection(STEPS[0], "R", "No.") == Finding("R", "No. Nothing is changed.")
 
@@ -161,7 +165,7 @@ def removal(kind: str, group: str | None = None, key: str = "old") -> Step:
     """Return the removal of an object of the removed group `old`, or of an optional object of another group."""
     labels = {"druid_cr": "c", "nodeSpecUniqueStr": f"druid-c-{key}"}
     live = {"kind": kind, "metadata": {"name": f"druid-c-{key}", "labels": labels}}
-    return Step("delete", live, group, live)
+    return Delete(group=group, live=live)
 
 
 REMOVALS = (removal("StatefulSet"), removal("Service"), removal("Ingress", "b", "b"))

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import beyond, have_sums
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Operation, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.recreate import Recreate
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,14 +33,14 @@ def other(kind: str) -> Manifest:
     return {"kind": kind, "metadata": {"name": kind, "namespace": "ns"}}
 
 
-def step(
-    after: Manifest, group: str | None = "g", live: Manifest | None = None, operation: Operation = "create"
-) -> Step:
-    return Step(operation, after, group, live, after)
+def step(after: Manifest, group: str | None = "g", live: Manifest | None = None, is_recreated: bool = False) -> Step:
+    if is_recreated:
+        return Recreate(manifest=after, group=group, live=live or after, after=after)
+    return Apply(manifest=after, group=group, live=live, after=after)
 
 
 def changed(live: Manifest, after: Manifest) -> Step:
-    return step(after, live=live, operation="update")
+    return step(after, live=live, is_recreated=False)
 
 
 def quota(hard: dict[str, str], used: dict[str, str] | None = None, **spec: Any) -> Manifest:
@@ -75,7 +77,7 @@ TABLE: list[tuple[str, list[Step], dict[str, str], dict[str, str], str]] = [
      {}, "services.nodeports=1"),
     ("a decrease", [changed(service("NodePort"), service()), step(service("NodePort"))],
      {"services.nodeports": "1"}, {"services.nodeports": "1"}, ""),
-    ("recreated", [step(service(), live=service(), operation="recreate"), step(service())], {"services": "2"},
+    ("recreated", [step(service(), live=service(), is_recreated=True), step(service())], {"services": "2"},
      {"services": "1"}, ""),
 ]  # fmt: skip
 

@@ -16,9 +16,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.ord
     Steps,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.delete.test_retain import (
     DELETE,
@@ -63,7 +63,7 @@ def run_through(deletion: Steps, found: Observed) -> list[str]:
         except StopIteration:
             return events
         result = None if isinstance(item, Step) else found
-        events.append(f"{item.operation} {item.key.kind}" if isinstance(item, Step) else type(item).__name__)
+        events.append(f"{item.verb} {item.key.kind}" if isinstance(item, Step) else type(item).__name__)
 
 
 def pvc(*owners: str) -> Manifest:
@@ -73,14 +73,14 @@ def pvc(*owners: str) -> Manifest:
 CLAIMS = Observed().with_objects([pvc()])
 DELETED = ["delete PersistentVolumeClaim"]
 # What remains when the workloads are deleted.
-LAST = [READ, *DELETED, PODS, READ, *DELETED, READ, "patch Druid"]
+LAST = [READ, *DELETED, PODS, READ, *DELETED, READ, "update Druid"]
 # (finalizers, spec, order for a settled cluster)
 ORDERS: list[tuple[tuple[str, ...], dict[str, Any], list[str]]] = [
     ((FINALIZER,), {}, [RECORD, "delete StatefulSet", *LAST]),
-    ((FINALIZER,), {"disablePVCDeletionFinalizer": True}, [READ, "patch Druid"]),
+    ((FINALIZER,), {"disablePVCDeletionFinalizer": True}, [READ, "update Druid"]),
     ((), {}, []),
     ((), {"disablePVCDeletionFinalizer": True}, [READ]),
-    ((FINALIZER, "orphan"), {}, [READ, "patch Druid"]),
+    ((FINALIZER, "orphan"), {}, [READ, "update Druid"]),
 ]
 
 
@@ -92,7 +92,7 @@ def test_terminating_resource(finalizers: tuple[str, ...], spec: dict[str, Any],
 
 def test_plan_does_not_wait() -> None:
     deletion = Deletion(NAMED, is_plan=True).of_resource(terminating(FINALIZER), converged(render(RUNNING)))
-    assert run_through(deletion, CLAIMS) == [RECORD, "delete StatefulSet", READ, *DELETED, READ, "patch Druid"]
+    assert run_through(deletion, CLAIMS) == [RECORD, "delete StatefulSet", READ, *DELETED, READ, "update Druid"]
 
 
 def test_wait_for_remaining_pods_is_limited() -> None:
@@ -133,8 +133,8 @@ def test_pvcs_that_would_be_deleted_with_their_stateful_set_are_retained_first()
 
 # (finalizers, specification, what happens when no object is left, are the PVCs named)
 LOST: list[tuple[tuple[str, ...], dict[str, Any], list[str], bool]] = [
-    ((FINALIZER,), {}, [READ, READ, "patch Druid"], True),
-    ((FINALIZER,), {"disablePVCDeletionFinalizer": True}, [READ, "patch Druid"], False),
+    ((FINALIZER,), {}, [READ, READ, "update Druid"], True),
+    ((FINALIZER,), {"disablePVCDeletionFinalizer": True}, [READ, "update Druid"], False),
     ((), {}, [], False),
     (
         (FINALIZER, "foregroundDeletion"),
@@ -167,7 +167,7 @@ def test_a_recorded_deletion_continues_without_objects() -> None:
 def test_objects_of_an_earlier_resource_of_the_name_are_not_its_own() -> None:
     earlier = converged(render(Cluster.from_resource(_with_uid("u-0"))))
     deletion = Deletion(NAMED)
-    assert run_through(deletion.of_resource(terminating(FINALIZER), earlier), CLAIMS) == [READ, READ, "patch Druid"]
+    assert run_through(deletion.of_resource(terminating(FINALIZER), earlier), CLAIMS) == [READ, READ, "update Druid"]
     assert "data-druid-c-brokers-0" in deletion.warnings[0]
 
 
@@ -183,7 +183,7 @@ def test_objects_without_an_owner_and_their_pvcs_are_retained() -> None:
     del live["metadata"]["ownerReferences"]
     deletion = Deletion(NAMED)
     steps = deletion.of_resource(terminating(FINALIZER), observed.with_objects([live]))
-    assert run_through(steps, CLAIMS) == [READ, READ, "patch Druid"]
+    assert run_through(steps, CLAIMS) == [READ, READ, "update Druid"]
     [warning] = deletion.warnings
     assert warning.startswith("These PVCs are retained, since StatefulSet druid-c-brokers has no owner")
     assert "data-druid-c-brokers-0" in warning

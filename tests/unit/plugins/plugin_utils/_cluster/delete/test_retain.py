@@ -10,15 +10,17 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import drop_blocked
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.prune import removed_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import disown, retain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, execute
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.decide.test_changes import (
     cluster_and_desired,
@@ -93,7 +95,7 @@ def test_pvcs_are_deleted_only_with_their_group_and_only_those_without_another_o
     cluster, desired = cluster_and_desired(nodes=nodes)
     live = stateful_set(DELETE)
     observed = Observed().with_objects([live, OWNED, SHARED, FREE])
-    steps = [step for step in removed_objects(cluster, desired, observed) if step.operation == "delete"]
+    steps = [step for step in removed_objects(cluster, desired, observed) if step.verb == "delete"]
     assert [step.key.name for step in steps if step.key.kind == "PersistentVolumeClaim"] == deleted
     assert "StatefulSet" in {step.key.kind for step in steps}
 
@@ -107,7 +109,7 @@ def test_pvcs_are_released_when_the_controller_has_observed_the_policy(server: S
         Response(body={"items": [OWNED, FREE]}),
         Response(body=OWNED),
     ]
-    [result] = act(api, retain([stateful_set(DELETE)], []))
+    [result] = execute(retain([stateful_set(DELETE)], []), Context(api))
     assert result.is_done
     assert [request.method for request in server.requests] == ["PATCH", "GET", "GET", "GET", "PATCH"]
     assert "/persistentvolumeclaims/owned?" in server.requests[-1].path
@@ -116,7 +118,7 @@ def test_pvcs_are_released_when_the_controller_has_observed_the_policy(server: S
 def test_stateful_set_is_not_deleted_before_the_policy_is_observed(server: Server, api: KubernetesApi) -> None:
     server.responses = [Response(body=stateful_set(RETAIN, observed=0))]
     live = stateful_set(DELETE)
-    changed, deleted = act(api, [*retain([live], []), Step("delete", live, None, live)])
+    changed, deleted = execute([*retain([live], []), Delete(live=live)], Context(api))
     assert "the StatefulSet controller has not observed whenDeleted: Retain after 10 s" in (changed.error or "")
     assert not deleted.was_tried
 
@@ -125,7 +127,7 @@ def applied(policy: Manifest | None, before: Manifest, observed: int = 1) -> tup
     """Return the update of a StatefulSet, and the object after it."""
     manifest = druid.rendered("StatefulSet")
     manifest["spec"][POLICY] = policy
-    return Step("update", manifest, "brokers", before, before), stateful_set(policy, observed)
+    return Apply(manifest=manifest, group="brokers", live=before, after=before), stateful_set(policy, observed)
 
 
 def test_an_update_to_retain_releases_the_pvcs_that_have_no_pod(server: Server, api: KubernetesApi) -> None:
@@ -136,7 +138,7 @@ def test_an_update_to_retain_releases_the_pvcs_that_have_no_pod(server: Server, 
         Response(body={"items": [OWNED, FREE]}),
         Response(body=OWNED),
     ]
-    [result] = act(api, [step])
+    [result] = execute([step], Context(api))
     assert result.is_done
     assert [request.method for request in server.requests] == ["PATCH", "GET", "GET", "PATCH"]
     assert "druid_cr" not in server.requests[2].path
@@ -146,7 +148,7 @@ def test_an_update_to_retain_releases_the_pvcs_that_have_no_pod(server: Server, 
 def test_an_update_to_retain_fails_until_the_controller_has_observed_it(server: Server, api: KubernetesApi) -> None:
     step, after = applied(RETAIN, stateful_set(DELETE), observed=0)
     server.responses = [Response(body=after)]
-    [result] = act(api, [step])
+    [result] = execute([step], Context(api))
     assert result.error == (
         "StatefulSet druid-c-brokers may still be deleted with its PVCs: the StatefulSet controller has not observed "
         "whenDeleted: Retain after 10 s. The next reconcile retries; check kube-controller-manager if it persists."
@@ -157,14 +159,14 @@ def test_an_update_to_retain_fails_until_the_controller_has_observed_it(server: 
 def test_other_updates_release_nothing(server: Server, api: KubernetesApi, before: Any, after: Any) -> None:
     step, written = applied(after, stateful_set(before))
     server.responses = [Response(body=written)]
-    assert act(api, [step])[0].is_done
+    assert execute([step], Context(api))[0].is_done
     assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("response", [Response(404, {"details": {"name": "p"}}), PATCH_TEST_FAILED])
 def test_deleted_pvc_needs_no_release(server: Server, api: KubernetesApi, response: Response) -> None:
     server.responses = [response, Response(404, {"details": {"name": "p"}})]
-    [result] = act(api, disown([OWNED], [stateful_set(DELETE)]))
+    [result] = execute(disown([OWNED], [stateful_set(DELETE)]), Context(api))
     assert (result.is_done, result.live) == (True, None)
 
 
@@ -172,7 +174,7 @@ def test_concurrently_changed_pvc_is_released(server: Server, api: KubernetesApi
     later = deepcopy(SHARED)
     later["metadata"] |= {"uid": OWNED["metadata"]["uid"], "resourceVersion": "6"}
     server.responses = [PATCH_TEST_FAILED, Response(body=later), Response(body=later)]
-    [result] = act(api, disown([OWNED], [stateful_set(DELETE)]))
+    [result] = execute(disown([OWNED], [stateful_set(DELETE)]), Context(api))
     assert result.is_done
     assert server.requests[-1].document[0]["value"] == "6"
     assert [each["uid"] for each in server.requests[-1].document[1]["value"]] == ["other"]
@@ -184,7 +186,7 @@ def removed(live: Manifest, **spec: Any) -> list[tuple[str, str]]:
     observed = Observed().with_objects([live, OWNED, FREE])
     steps = removed_objects(cluster, render(cluster), observed)
     assert drop_blocked(steps, [Finding("Reason", "message", "others")]) == ()
-    return [(step.operation, step.key.name) for step in steps]
+    return [(step.verb, step.key.name) for step in steps]
 
 
 def test_pvcs_of_a_removed_group_are_deleted_only_if_specified() -> None:

@@ -20,9 +20,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.tar
     workloads,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged, entry
 
@@ -58,7 +58,7 @@ def controlled(kind: str, name: str, uid: str = "u") -> Manifest:
 
 
 def names(steps: tuple[Step, ...]) -> list[str]:
-    assert {step.operation for step in steps} <= {"delete"}
+    assert {step.verb for step in steps} <= {"delete"}
     return [step.key.name for step in steps]
 
 
@@ -69,7 +69,7 @@ def observed_state(*found: Manifest) -> Observed:
 def test_workloads_of_the_cluster_are_deleted() -> None:
     observed = converged(render(druid.cluster()))
     steps = workloads(druid.cluster(), observed)
-    assert [(step.operation, str(step.key)) for step in steps] == [("delete", "StatefulSet druid-c-brokers")]
+    assert [(step.verb, str(step.key)) for step in steps] == [("delete", "StatefulSet druid-c-brokers")]
     [found] = observed.of_kind("StatefulSet")
     found["metadata"] |= TERMINATING
     assert workloads(druid.cluster(), observed_state(found)) == ()

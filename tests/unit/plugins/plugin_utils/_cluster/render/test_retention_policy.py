@@ -13,7 +13,6 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import changed_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.write import with_precondition
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import (
     converged,
@@ -101,7 +100,7 @@ def test_delete_is_set_only_with_the_observed_replicas(more: Manifest, has_repli
     observed = converged(render(cluster)).with_objects([live])
     desired = render(cluster, observed.preserved(cluster))
     [step] = [step for step in changed_objects(cluster, desired, observed) if step.key.kind == "StatefulSet"]
-    sent = with_precondition(step)
+    sent = step.bound_manifest
     assert sent["spec"][FIELD] == DELETE
     assert ("replicas" in sent["spec"]) is has_replicas
     assert sent["metadata"]["uid"] == live["metadata"]["uid"]
@@ -115,7 +114,7 @@ def test_update_of_other_fields_needs_no_resource_version() -> None:
     live["spec"]["minReadySeconds"] = 7
     desired = render(druid.cluster(node(DELETE, minReadySeconds=8, **AUTOSCALED)))
     [step] = changed_objects(cluster, desired, observed.with_objects([live]))
-    assert "resourceVersion" not in with_precondition(step)["metadata"]
+    assert "resourceVersion" not in step.bound_manifest["metadata"]
 
 
 # (live policy, policy of the spec, disablePVCDeletionFinalizer, policy of the manifest)

@@ -18,13 +18,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
     is_ready,
     with_transition_times,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
     Completed,
     Masked,
     Reporting,
     StatusChange,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._reconcile.third_kind.act import Done
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._reconcile.third_kind.decide import (
     FINALIZER,

@@ -161,7 +161,7 @@ def replicas(plan: Plan) -> list[int]:
 
 def in_list(plan: Plan) -> list[str]:
     """What the plan changes in Druid's list."""
-    return [step.title for step in plan.steps if step.request is not None]
+    return [step.title for step in plan.steps if step.in_druid]
 
 
 def record_in(plan: Plan) -> Any:
@@ -225,16 +225,15 @@ def test_the_replicas_stay_and_the_name_is_recorded_first() -> None:
 def test_then_the_name_is_added_to_those_of_others() -> None:
     plan = decided(inputs(answers=in_druid(listed=["z:1"]), status=recorded()))
     [step] = plan.steps
-    assert step.request is not None
-    assert step.request.body == ListChange("decommissioningNodes", frozenset({"10.0.0.1:8083"}), frozenset())
-    assert step.request.path == "/druid/coordinator/v1/config"
+    assert step.in_druid
+    assert step.change == ListChange("decommissioningNodes", frozenset({"10.0.0.1:8083"}), frozenset())
+    assert step.path == "/druid/coordinator/v1/config"
     assert step.title == "add 10.0.0.1:8083 to decommissioningNodes in Druid"
-    assert (step.live, step.after) == (of_list(["z:1"]), of_list(["10.0.0.1:8083", "z:1"]))
+    assert step.states == (of_list(["z:1"]), of_list(["10.0.0.1:8083", "z:1"]))
 
 
 def of_list(names: list[str]) -> dict[str, Any]:
-    metadata = {"name": "coordinator", "namespace": "ns"}
-    return {"kind": "dynamic configuration", "metadata": metadata, "spec": {"decommissioningNodes": names}}
+    return {"decommissioningNodes": names}
 
 
 ADD = ["add 10.0.0.1:8083 to decommissioningNodes in Druid"]
@@ -296,7 +295,7 @@ def test_then_its_name_is_removed() -> None:
     plan = decided(inputs(live=running(1), answers=in_druid(0, ["10.0.0.1:8083", "z:1"]), status=recorded()))
     [step] = plan.steps
     assert step.title == "remove 10.0.0.1:8083 from decommissioningNodes in Druid"
-    assert step.after == of_list(["z:1"])
+    assert step.states[1] == of_list(["z:1"])
     assert [finding.message for finding in plan.findings] == [
         "Group historicals: 10.0.0.1:8083 is removed from decommissioningNodes when its pod is deleted."
     ]
@@ -492,13 +491,13 @@ def test_each_group_has_its_own_step() -> None:
     which, status = two_groups()
     listed = ["10.0.0.1:8083", "10.0.0.1:8084", "z:1"]
     plan = decided(inputs(which, running(1), in_druid(listed=listed), status))
-    found = [step for step in plan.steps if step.request is not None]
+    found = [step for step in plan.steps if step.in_druid]
     assert [(step.group, step.title) for step in found] == [
         ("historicals", "remove 10.0.0.1:8083 from decommissioningNodes in Druid"),
         ("cold", "remove 10.0.0.1:8084 from decommissioningNodes in Druid"),
     ]
     # The second one follows the first one.
-    assert [(step.live, step.after) for step in found] == [
+    assert [step.states for step in found] == [
         (of_list(listed), of_list(["10.0.0.1:8084", "z:1"])),
         (of_list(["10.0.0.1:8084", "z:1"]), of_list(["z:1"])),
     ]

@@ -14,7 +14,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
     removal_warnings,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
 
 
@@ -22,7 +23,7 @@ def removal(group: str = "historicals", **spec: Any) -> Step:
     """The deletion of the workload of a group that the spec does not have any more."""
     which = rolling.cluster(nodes={group: spec})
     live = rolling.observed(which).objects[ObjectKey("StatefulSet", f"druid-c-{group}")]
-    return Step("delete", live, None, live)
+    return Delete(live=live)
 
 
 @pytest.mark.parametrize(

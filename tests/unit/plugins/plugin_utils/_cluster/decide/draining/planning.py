@@ -24,12 +24,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
     DryRunRecreations,
     DryRunTemplates,
     Inputs,
-    Verdict,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions, state
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import Need
@@ -113,7 +113,7 @@ def of_workers(plan: Plan) -> tuple[Step, ...]:
 
 
 def requests(plan: Plan) -> list[str]:
-    return [step.title for step in of_workers(plan) if step.request is not None]
+    return [step.title for step in of_workers(plan) if step.in_druid]
 
 
 def partition_of(plan: Plan) -> int:

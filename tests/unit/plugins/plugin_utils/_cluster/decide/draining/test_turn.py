@@ -13,9 +13,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.plan import without_unrecorded
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
-    Inputs,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
@@ -138,7 +136,7 @@ def test_a_worker_is_enabled_while_its_group_waits_for_its_turn() -> None:
     assert requests(plan) == [f"enable worker 10.0.0.2:8091 of pod {NAME}-2 in Druid"]
     # Also if the whole write of its StatefulSet waits.
     rest = [step for step in plan.steps if step.key.kind != "StatefulSet"]
-    assert [step.request is not None for step in without_unrecorded(rest, plan.later)] == [True]
+    assert [step.in_druid for step in without_unrecorded(rest, plan.later)] == [True]
 
 
 def test_a_pod_is_released_while_nothing_is_broken() -> None:

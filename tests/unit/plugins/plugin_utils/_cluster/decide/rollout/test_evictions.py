@@ -21,9 +21,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.added_claims import added_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import Pending, current_rollout
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
@@ -152,7 +154,7 @@ def test_a_budget_does_not_block_other_groups() -> None:
     assert [step.group for step in result.later] == ["brokers"]
     metadata = {"name": "druid-c-old", "namespace": "ns", "labels": {}}
     former = {"kind": "StatefulSet", "metadata": metadata, "spec": {"replicas": 1, "template": {}}}
-    removal = Step("delete", former, None, former)
+    removal = Delete(live=former)
     assert removal in gated(inputs(specified(nodes={"brokers": BUDGET}), live), removal).steps
 
 
@@ -404,13 +406,11 @@ def test_a_recreation_with_another_first_service_is_a_restart_in_its_turn() -> N
     live = rolling.observed(specified())
     renamed = {"services": [{"metadata": {"name": "%s-new"}}]}
     desired = specified(nodes={"brokers": renamed, "historicals": {"image": rolling.NEW}})
-    steps = [step if step.operation != "recreate" else rolling.predicted(step) for step in rolling.steps(desired, live)]
+    steps = [step if step.verb != "recreate" else rolling.predicted(step) for step in rolling.steps(desired, live)]
     result = gate(steps, inputs(desired, live))
     assert [step.group for step in result.steps if step.restarted_pods] == ["historicals"]
-    assert [(step.operation, step.key.kind) for step in result.steps if step.group == "brokers"] == [
-        ("create", "Service")
-    ]
-    assert [step.operation for step in result.later if step.key == SET] == ["recreate"]
+    assert [(step.verb, step.key.kind) for step in result.steps if step.group == "brokers"] == [("create", "Service")]
+    assert [step.verb for step in result.later if step.key == SET] == ["recreate"]
     [restart] = [text for text in plan_output.lines(Plan(later=result.later)) if text.startswith("restart")]
     assert restart == f"restart 1: group brokers (StatefulSet {NAME}), 2 pods: subdomain: {NAME} -> {NAME}-new"
 

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.gate import Gated, gate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.rolling import NEW, OLD
@@ -174,7 +175,7 @@ def test_only_what_belongs_to_the_new_pods_waits() -> None:
 def test_a_missing_object_of_a_waiting_group_is_created() -> None:
     live = rolling.observed(rolling.cluster(OLD))
     found = gated(UPGRADED, live.without([ObjectKey("ConfigMap", "druid-c-brokers-config")]))
-    assert [step.operation for step in found.steps if step.group == "brokers"] == ["create"]
+    assert [step.verb for step in found.steps if step.group == "brokers"] == ["create"]
 
 
 def test_no_group_restarts_while_another_one_is_missing() -> None:
@@ -182,13 +183,13 @@ def test_no_group_restarts_while_another_one_is_missing() -> None:
     found = gated(UPGRADED, live)
     assert restarts(found.steps) == []
     assert restarts(found.later) == ["historicals", "middlemanagers", "brokers"]
-    assert [step.operation for step in found.steps if step.key.kind == "StatefulSet"] == ["create"]
+    assert [step.verb for step in found.steps if step.key.kind == "StatefulSet"] == ["create"]
 
 
 def removal(name: str = "old", replicas: int = 2) -> Step:
     metadata = {"name": f"druid-c-{name}", "namespace": "ns", "labels": {}}
     live = {"kind": "StatefulSet", "metadata": metadata, "spec": {"replicas": replicas, "template": {}}}
-    return Step("delete", live, None, live)
+    return Delete(live=live)
 
 
 PARTITION = {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}}
@@ -253,14 +254,14 @@ def test_a_group_of_another_kind_keeps_its_pods_until_they_are_replaced() -> Non
     before, after = rolling.cluster(OLD), rolling.cluster(OLD, {"brokers": {"kind": "Deployment"}})
     live = rolling.observed(before)
     former = live.objects[ObjectKey("StatefulSet", "druid-c-brokers")]
-    removed = Step("delete", former, "brokers", former)
+    removed = Delete(group="brokers", live=former)
     assert gate((*rolling.steps(after, live), removed), inputs(after, live)).later == (removed,)
     both = rolling.observed(after).with_objects([former])
     assert gate((removed,), inputs(after, both)).steps == (removed,)
     starting = rolling.observed(after, brokers=ONE_UNREADY).with_objects([former])
     assert gate((removed,), inputs(after, starting)).later == (removed,)
     stopped = {**former, "spec": {**former["spec"], "replicas": 0}}
-    idle = Step("delete", stopped, "brokers", stopped)
+    idle = Delete(group="brokers", live=stopped)
     assert gate((idle,), inputs(after, starting)).steps == (idle,)
 
 

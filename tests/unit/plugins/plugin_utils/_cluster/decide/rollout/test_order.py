@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.order import rollout_order
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, rolling
 
 UPGRADE = ("historicals", "middlemanagers", "brokers", "coordinators")

@@ -76,7 +76,7 @@ def test_a_group_whose_patch_is_rejected_does_not_hold_another_one() -> None:
     assert decide(found(*claims, rejected_patches=rejected, **READ)) == LetOthersGrow(FIRST)
     plan = decide(found(*claims, rejected_patches=rejected, blocked_expansions=frozenset({FIRST}), **READ))
     assert isinstance(plan, Plan)
-    assert [(step.operation, step.key.kind, step.group) for step in plan.steps] == [
+    assert [(step.verb, step.key.kind, step.group) for step in plan.steps] == [
         ("update", CLAIM, SECOND),
         ("recreate", "StatefulSet", SECOND),
     ]
@@ -88,7 +88,7 @@ def test_a_group_that_grows_already_holds_the_other_one_whatever_blocks_it() -> 
     rejected = {ObjectKey(CLAIM, OF_FIRST): rejection}
     plan = decide(found(claim(OF_FIRST, "2Gi"), claim(OF_SECOND), rejected_patches=rejected, **READ))
     assert isinstance(plan, Plan)
-    assert {(step.operation, step.group) for step in plan.steps if step.key.kind != "Pod"} == {("recreate", FIRST)}
+    assert {(step.verb, step.group) for step in plan.steps if step.key.kind != "Pod"} == {("recreate", FIRST)}
 
 
 def test_a_rejected_group_whose_other_expansion_is_infeasible_does_not_hold_another_one() -> None:

@@ -12,8 +12,8 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.future_orphans import orphaned_by
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import orphans
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.orphans import (
     claim,
@@ -68,7 +68,9 @@ def test_the_plan_names_them() -> None:
     before = stateful_set(SET, replicas=4)
     after: dict[str, Any] = {**before, "spec": {**before["spec"], "replicas": 2}}
     observed = Observed().with_objects([before, *map(claim, NAMES)])
-    [step] = with_effects([Step("update", after, "brokers", before, after)], observed, cluster(), CREATED)
+    [step] = with_effects(
+        [Apply(manifest=after, group="brokers", live=before, after=after)], observed, cluster(), CREATED
+    )
     assert [(effect.text, effect.is_destructive) for effect in step.effects] == [
         (f"stop 2 pods of StatefulSet {SET}", False),
         (

@@ -91,7 +91,7 @@ def test_a_claim_with_such_a_mark_is_changed_once(deletes: bool) -> None:
     read = {"unlisted": {}, "verdicts": {}, "latest": (found.resource,)}
     plan = decide(replace(found, lists=lists, **read))
     assert isinstance(plan, Plan)
-    changed = [(step.operation, step.key.kind) for step in plan.steps if NAME in step.key.name]
+    changed = [(step.verb, step.key.kind) for step in plan.steps if NAME in step.key.name]
     assert changed == [("update", "PersistentVolumeClaim"), ("delete", "StatefulSet")]
 
 

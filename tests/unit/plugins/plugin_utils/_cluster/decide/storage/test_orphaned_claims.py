@@ -113,9 +113,9 @@ CASES: dict[str, tuple[Manifest, Cluster, str | None]] = {
 @pytest.mark.parametrize(("live", "which", "reason"), CASES.values(), ids=CASES)
 def test_steps(live: Manifest, which: Cluster, reason: str | None) -> None:
     steps = orphaned_claims(orphan_inputs(which, [live]))
-    assert [step.notice and step.notice.reason for step in steps] == ([] if reason is None else [reason])
+    assert [step.notice.reason for step in steps] == ([] if reason is None else [reason])
     for step in steps:
-        assert step.operation == ("delete" if reason == DELETE else "update")
+        assert step.verb == ("delete" if reason == DELETE else "update")
         assert step.is_leaf
         assert step.is_destructive == (reason != UNMARK)
 
@@ -140,7 +140,7 @@ def test_what_others_use_stays(other: Manifest, of_removed_group: bool) -> None:
         if of_removed_group and other["kind"] == "HorizontalPodAutoscaler":
             continue
         steps = orphaned_claims(orphan_inputs(which, [live], [other]))
-        assert [step.notice and step.notice.reason for step in steps] == expected
+        assert [step.notice.reason for step in steps] == expected
 
 
 def test_nothing_is_lost_while_a_group_is_not_ready() -> None:
@@ -149,7 +149,7 @@ def test_nothing_is_lost_while_a_group_is_not_ready() -> None:
     found = next(live.of_kind("StatefulSet"))
     unready = {**found, "status": {**found["status"], "readyReplicas": 0}}
     [step] = orphaned_claims(orphan_inputs(which, claims, live=live.with_objects([unready])))
-    assert (step.key.name, step.notice and step.notice.reason) == (FIRST, UNMARK)
+    assert (step.key.name, step.notice.reason) == (FIRST, UNMARK)
 
 
 @pytest.mark.parametrize(("created", "is_kept"), [(CREATED, False), ("2026-01-02T03:04:06Z", True)])
@@ -170,8 +170,8 @@ def test_pvcs_that_are_older_than_a_cluster_without_a_resource_stay(
     live = [claim(name, group, creationTimestamp=created, **mark) for name, group in PVCS]
     steps = orphaned_claims(orphan_inputs(which, live))
     kept, lost = (set(), {MARK}) if seconds is None else ({UNMARK}, {DELETE})
-    assert {step.notice and step.notice.reason for step in steps} == (kept if is_kept else lost)
-    assert all(step.orphan is None or step.orphan.resource is None for step in steps)
+    assert {step.notice.reason for step in steps} == (kept if is_kept else lost)
+    assert all(getattr(step, "resource", None) is None for step in steps)
 
 
 def test_nothing_is_lost_of_a_cluster_of_unknown_age() -> None:
@@ -180,7 +180,7 @@ def test_nothing_is_lost_of_a_cluster_of_unknown_age() -> None:
     others = [{**each, "metadata": {**each["metadata"], "managedFields": []}} for each in _configs(which)]
     live = Observed().with_objects([*others, claim(**REMOVED, **marks(90))])
     [step] = orphaned_claims(orphan_inputs(which, (), live=live))
-    assert (step.notice and step.notice.reason) == UNMARK
+    assert step.notice.reason == UNMARK
 
 
 def _configs(which: Cluster) -> list[Manifest]:
@@ -191,7 +191,7 @@ def test_a_removed_group_whose_stateful_set_exists() -> None:
     which, claims = cluster(), [claim(**REMOVED, **marks(90))]
     others = [orphans.stateful_set("druid-c-old", "another")]
     [step] = orphaned_claims(orphan_inputs(which, claims, others))
-    assert (step.notice and step.notice.reason) == UNMARK
+    assert step.notice.reason == UNMARK
 
 
 def test_ordinals_that_do_not_start_at_zero() -> None:

@@ -11,8 +11,8 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.orphaned_claims import (
     orphaned_claims,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, orphans
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.orphans import (
     TEMPLATES,
@@ -111,7 +111,7 @@ def test_nothing_that_is_used_is_lost(
         since = (metadata.get("annotations") or {}).get(ANNOTATION)
         assert since != "never"
         assert is_labelled or since is None
-        if step.operation == "delete":
+        if step.verb == "delete":
             assert is_labelled
             assert since in {marks(seconds)["annotations"][ANNOTATION] for seconds in (60, 3600)}
 

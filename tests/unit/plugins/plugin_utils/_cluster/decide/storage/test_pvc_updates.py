@@ -112,7 +112,7 @@ CASES: dict[str, tuple[Manifest, Manifest, Manifest, Manifest, str | None]] = {
 def test_updates(before: Manifest, after: Manifest, spec: Manifest, live: Manifest, message: str | None) -> None:
     observed = converged(render(druid.cluster(before))).with_objects([live])
     steps = pvc_updates(inputs(druid.cluster(after, **spec), observed))
-    assert [step.notice and step.notice.message for step in steps] == ([] if message is None else [message])
+    assert [step.notice.message for step in steps] == ([] if message is None else [message])
     for step in steps:
         assert step.group == "brokers"
         assert step.after is not None

@@ -8,20 +8,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_update import (
+    Notice,
+    UpdateClaim,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.rejected_patches import (
     rejected_patches,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import Retain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRunPatches
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Notice, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, orphans
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import draft
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.steps_of import step_of
 
 NAME = "d-druid-c-brokers-0"
 KEY = ObjectKey("PersistentVolumeClaim", NAME)
 LIVE = orphans.claim(NAME)
-PATCH = Step("update", LIVE, "brokers", LIVE, LIVE, patch=[], notice=Notice("VolumeExpanding", "expand"))
+PATCH = UpdateClaim(group="brokers", live=LIVE, after=LIVE, patch=[], notice=Notice("VolumeExpanding", "expand"))
 SET = {"kind": "StatefulSet", "metadata": {"name": "druid-c-brokers", "namespace": "ns"}, "spec": {}}
 REFUSAL = Finding("RejectedByAPIServer", "It exceeds a quota. Nothing of group brokers is changed.", "brokers")
 
@@ -34,13 +40,13 @@ def test_patches_are_judged() -> None:
 
 
 def test_other_patches_are_not_judged() -> None:
-    others = (replace(PATCH, group=None), replace(PATCH, releases=frozenset({"u"})), Step("delete", LIVE, "a", LIVE))
+    others = (replace(PATCH, group=None), Retain(live=LIVE, releases=frozenset({"u"})), Delete(group="a", live=LIVE))
     assert rejected_patches(draft(druid.cluster(), steps=others)) == ()
 
 
 def test_a_rejection_blocks_the_group_whose_stateful_set_is_recreated_or_deleted() -> None:
     """It is deleted when the group becomes a Deployment, after its PVCs are recorded as kept."""
-    dependent = [((Step(operation, SET, "brokers", SET),), None) for operation in ("recreate", "delete")]
+    dependent = [((step_of(operation, SET, "brokers"),), None) for operation in ("recreate", "delete")]
     for others, expected in (*dependent, ((), str(KEY))):
         found = draft(druid.cluster(), steps=[PATCH, *others])
         judged = replace(found, inputs=replace(found.inputs, rejected_patches={KEY: REFUSAL}))

@@ -1,0 +1,111 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The fields in which two states of an object differ, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import upper_levels
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import shown
+
+MAX_CHANGES = 5
+_BEFORE_DIFFERENCE = 20
+# Our own notes in JSON: the pods that leave are in the status, with events of their own.
+_RECORDS: Mapping[str, str] = {
+    f"metadata.annotations.{names.DRAIN_ANNOTATION}": "the drain",
+    f"metadata.annotations.{names.DECOMMISSION_ANNOTATION}": "the decommissioning",
+}
+
+
+def change_text(before: Manifest | None, after: Manifest | None) -> str:
+    """Return the changed fields of an object, for an event."""
+    found = changed_fields(before or {}, after or {})
+    shown = listed([each for each in found if each[0] not in _RECORDS])
+    records = " and ".join(_RECORDS[path] for path, _before, _after in found if path in _RECORDS)
+    return shown or (f" Only the record of {records}." if records else " Field ownership only.")
+
+
+def listed(found: list[tuple[str, str, str]]) -> str:
+    """Return the first changed fields as text, and how many more there are."""
+    shown = "; ".join(f"{path}: {before} -> {after}" for path, before, after in found[:MAX_CHANGES])
+    more = f" and {len(found) - MAX_CHANGES} more" if len(found) > MAX_CHANGES else ""
+    return f" {shown}{more}" if found else ""
+
+
+def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Return (path, old value, new value) of each leaf that differs, without server-side fields; secrets are masked."""
+    return list(differences(*masked_pair(before, after)))
+
+
+def differences(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield (path, old value, new value) of each leaf that differs."""
+    if before == after:
+        return
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for name in {**before, **after}:
+            if name not in BOOKKEEPING and not (name == "status" and not path):
+                yield from differences(before.get(name), after.get(name), f"{path}.{name}" if path else name)
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _list_differences(before, after, path)
+    else:
+        yield path, *_distinct_pair(before, after)
+
+
+def _distinct_pair(before: Any, after: Any) -> tuple[str, str]:
+    """Return both as text; if the beginning of each does not show the difference, from shortly before that."""
+    first, second = _shown_pair(before, after)
+    if first != second or not (isinstance(before, str) and isinstance(after, str)):
+        return first, second
+    same = next((index for index, pair in enumerate(zip(before, after, strict=False)) if len({*pair}) > 1), 0)
+    begin = max(0, same - _BEFORE_DIFFERENCE)
+    first, second = _shown_pair(before[begin:], after[begin:])
+    return f"...{first}", f"...{second}"
+
+
+def _list_differences(before: list[Any], after: list[Any], path: str) -> Iterator[tuple[str, str, str]]:
+    old, new = _by_name(before), _by_name(after)
+    for name in {**old, **new}:
+        yield from differences(old.get(name), new.get(name), f"{path}[{name}]")
+
+
+def _by_name(elements: list[Any]) -> dict[Any, Any]:
+    """Return the elements by name if names are unique, otherwise by position."""
+    mappings = [element for element in elements if isinstance(element, Mapping)]
+    named = {each["name"]: each for each in mappings if isinstance(each.get("name"), str)}
+    return named if len(named) == len(elements) else dict(enumerate(elements))
+
+
+def _shown_pair(before: Any, after: Any) -> tuple[str, str]:
+    """Return both as text; of multi-line strings only the lines that differ."""
+    if not (isinstance(before, str) and isinstance(after, str)):
+        return shown(before), shown(after)
+    old, new = before.splitlines(), after.splitlines()
+    removed, added = [line for line in old if line not in new], [line for line in new if line not in old]
+    if not (removed or added) or len(old) == len(new) == 1:
+        return shown(before), shown(after)
+    return shown("\n".join(removed) or None), shown("\n".join(added) or None)
+
+
+def essence(manifest: Manifest | None) -> dict[str, Any] | None:
+    """Return the manifest without status and server-side metadata.
+
+    Of a Druid resource that is nested too deeply, return the upper levels.
+    """
+    if manifest is None:
+        return None
+    metadata = {name: value for name, value in manifest["metadata"].items() if name not in BOOKKEEPING}
+    if "ownerReferences" in metadata:
+        metadata["ownerReferences"] = [_without_uid(reference) for reference in metadata["ownerReferences"]]
+    specified = {**{name: value for name, value in manifest.items() if name != "status"}, "metadata": metadata}
+    return dict(upper_levels(specified))
+
+
+def _without_uid(reference: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in reference.items() if name != "uid"}

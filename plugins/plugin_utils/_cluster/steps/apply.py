@@ -1,0 +1,337 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The write of a desired object by server-side apply: it is created, or updated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self, TypeVar
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import release_retained
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.external_autoscalers import (
+    is_scaled_by_autoscaler,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import deletes_scaled_pvcs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
+    partition,
+    released_pods,
+    template_names,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.ownership import PAUSES_SECONDS, settled
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import (
+    Adoption,
+    Effect,
+    Step,
+    Verdict,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import (
+    compare,
+    same_fields,
+    same_object,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import CONFLICT, ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import (
+    AUTOSCALED_MANAGER,
+    INITIAL_MANAGER,
+    VERBATIM_MANAGER,
+    owned_fields,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import (
+    below,
+    difference,
+    field_set,
+    union,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import remove
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
+    FIELD_MANAGER,
+    WORKLOADS,
+    Manifest,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, EventText, Result
+
+_RECORDS = (names.DRAIN_ANNOTATION, names.DECOMMISSION_ANNOTATION)
+# No object has this resourceVersion: an apply with it creates an object, and fails if there is one.
+_MUST_NOT_EXIST = "1"
+# Between the attempts of a write while controllers update the object: in a rollout they do so several times a second.
+_CONFLICT_PAUSES_SECONDS = (0.01, 0.05, 0.1, 0.2, 0.4, 0.4, 0.8, 0.8, 1.6, 1.6)
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Apply(Step):
+    """The write of a desired object.
+
+    `managed_fields` is the field ownership that must be set before. `initial` is the manifest of the creation, if it
+    has more fields than the applied one: initial replicas of an autoscaled workload, or fields of other managers in a
+    recreated object. `former` is the object that it replaced, if that is not `live`. `kept_pods`: the pods that a
+    rollout does not replace, if the partition of the StatefulSet is a temporary one. `adoption`: see the property.
+    """
+
+    managed_fields: list[dict[str, Any]] | None = None
+    initial: Manifest | None = None
+    former: Manifest | None = None
+    kept_pods: int | None = None
+    adoption: Adoption | None = None
+
+    is_apply: ClassVar[bool] = True
+    has_verdict: ClassVar[bool] = True
+
+    @property
+    def verb(self) -> str:
+        return "create" if self.creates else "update"
+
+    @property
+    def reasons(self) -> tuple[str, str]:
+        return (reasons.CREATE_SUCCEEDED, reasons.CREATE_FAILED) if self.creates else super().reasons
+
+    @property
+    def joint_event(self) -> str:
+        return "created" if self.creates else ""
+
+    @property
+    def event(self) -> EventText | None:
+        if not self.creates:
+            return super().event
+        text = f"Successfully created object [{self.key.name}:*v1.{self.key.kind}] in namespace [{self.namespace}]"
+        return EventText("Normal", self.reasons[0], text)
+
+    def with_effects(self, effects: tuple[Effect, ...], adoption: Adoption | None) -> Self:
+        return replace(self, effects=effects, adoption=adoption)
+
+    @property
+    def created(self) -> Manifest:
+        return self.initial or self.manifest
+
+    @property
+    def creates(self) -> bool:
+        return self.live is None
+
+    # What it does to pods.
+
+    @property
+    def lowers_replicas(self) -> bool:
+        if self.key.kind not in WORKLOADS or self.live is None:
+            return False
+        live = self.live["spec"].get("replicas", 1)
+        return bool(self.created["spec"].get("replicas", live) < live)
+
+    @property
+    def changes_pods(self) -> bool:
+        if self.key.kind not in WORKLOADS or self.live is None or self.after is None:
+            return False
+        before, after = self.live["spec"], self.after["spec"]
+        subdomains = {each.get("serviceName") or "" for each in (before, after)}
+        return before["template"] != after["template"] or len(subdomains) > 1 or bool(self.added_claims)
+
+    @property
+    def released_pods(self) -> int:
+        if self.key.kind != "StatefulSet" or self.live is None or self.after is None:
+            return 0
+        return released_pods(self.live, self.after, self.kept_pods if self.begins_drain else None)
+
+    @property
+    def begins_drain(self) -> bool:
+        annotations = (self.live or {}).get("metadata", {}).get("annotations") or {}
+        return self.kept_pods is not None and names.DRAIN_ANNOTATION not in annotations
+
+    @property
+    def added_claims(self) -> list[str]:
+        before, after = (template_names(live) if live and "spec" in live else [] for live in (self.live, self.after))
+        return [name for name in after if name not in before]
+
+    @property
+    def restarted_pods(self) -> int:
+        if self.adoption is not None:
+            return self.adoption.pods
+        if not self.changes_pods or self.waits_for_deletion:
+            return self.released_pods
+        before, after = ((live or {})["spec"].get("replicas", 1) for live in (self.live, self.after))
+        kept = partition(self.after or {"spec": {}}) if self.kept_pods is None else self.kept_pods
+        return int(max(0, min(before, after) - kept))
+
+    @property
+    def waits_for_deletion(self) -> bool:
+        strategy = (self.after or {}).get("spec", {}).get("updateStrategy") or {}
+        return bool(strategy.get("type") == "OnDelete")
+
+    def keeping(self, fields: Sequence[str], annotations: Mapping[str, str | None]) -> Step | None:
+        """Return the step with these live fields of `spec`, and these annotations; None if nothing else changes.
+
+        A workload whose field ownership has to be migrated waits as a whole.
+        """
+        live, after = self.live, self.after
+        if self.key.kind not in WORKLOADS or self.managed_fields is not None or live is None or after is None:
+            return None
+        metadata = {**_annotated(after, annotations)["metadata"]}
+        metadata["managedFields"] = live["metadata"].get("managedFields")
+        spec = {**after["spec"], **{name: live["spec"][name] for name in fields if name in live["spec"]}}
+        kept = {**after, "metadata": metadata, "spec": spec}
+        if same_object(live, kept):
+            return None
+        manifest = _with_owned(fields, _annotated(self.manifest, annotations), live)
+        return replace(self, manifest=manifest, after=kept, initial=None)
+
+    # The verdict of the API server.
+
+    def dry_run(self, context: Context) -> Verdict:
+        return Verdict(*self._at_latest_version(context, lambda latest: latest._applied_in_dry_run(context)))
+
+    def _applied_in_dry_run(self, context: Context) -> Manifest:
+        if self.managed_fields is None or self.after is None:
+            return self._send(context, self.bound_manifest, dry_run=True)
+        # An apply would be evaluated with the current field ownership: so validate the result itself.
+        return context.api.replace(self.after, dry_run=True)
+
+    def has_effect(self, after: Manifest) -> bool:
+        if self.live is None or self.managed_fields is not None:
+            return True
+        return not same_fields(self.live, after, self.manifest)
+
+    # The write.
+
+    def carry_out(self, context: Context) -> Result[Step]:
+        if self.managed_fields is not None and self._needs_same_version:
+            # It is written to the version that it was decided on, or not at all.
+            live = self._at_latest_version(context, lambda latest: latest._settle_and_send(context, ()))[1]
+        else:
+            live = self._settle_and_send(context)
+        if self.initial is not None:
+            return Result(self, self._without_initial(context, live))
+        return Result(self, live if self.live is None else release_retained(context, self.live, live))
+
+    def _settle_and_send(self, context: Context, pauses: Sequence[float] = PAUSES_SECONDS) -> Manifest:
+        """Return the object after the handover of fields, if there is one, and the apply."""
+        if self.live is None or self.managed_fields is None:
+            return self._send_bound(context)
+        live = settled(context.api, self.live, self.manifest, self.former, pauses)
+        return replace(self, live=live)._send_bound(context)
+
+    def _without_initial(self, context: Context, live: Manifest) -> Manifest:
+        """Return the created object once the fields that only its creation has are those of their managers."""
+        live = settled(context.api, live, self.manifest, self.former or self.live)
+        if owned_fields(live) == field_set(self.manifest, owned_fields(live)):
+            return live
+        update = Apply(manifest=self.manifest, group=self.group, live=live, after=self.after, former=self.former)
+        return update._send_bound(context)
+
+    def _send_bound(self, context: Context) -> Manifest:
+        """Return the object after a write with its precondition."""
+        if not self._needs_same_version:
+            return self._send(context, self.bound_manifest)
+        return self._at_latest_version(context, lambda latest: latest._send(context, latest.bound_manifest))[1]
+
+    def _send(self, context: Context, manifest: Manifest, dry_run: bool = False) -> Manifest:
+        """Return the object after an apply of the manifest, or a create if it has duplicate keys."""
+        if self._has_duplicate_keys:
+            return context.api.create(manifest, dry_run, VERBATIM_MANAGER)
+        return context.api.apply(manifest, dry_run, FIELD_MANAGER if self.initial is None else self._initial_manager)
+
+    @property
+    def _initial_manager(self) -> str:
+        """The manager that records who set the initial replicas, until their owner gets them back."""
+        former = self.former or self.live
+        return AUTOSCALED_MANAGER if former is not None and is_scaled_by_autoscaler(former) else INITIAL_MANAGER
+
+    @property
+    def _has_duplicate_keys(self) -> bool:
+        """True when an object is created with duplicate keys in its pod template: the server rejects an apply."""
+        return self.initial is not None and "template" in self.initial["spec"].keys() - self.manifest["spec"].keys()
+
+    @property
+    def bound_manifest(self) -> Manifest:
+        """The manifest with its precondition: the uid of the live object, or that there is none."""
+        if self.live is None:
+            return self._new_manifest
+        metadata = self.live["metadata"]
+        if self._needs_same_version:
+            return _with_metadata(self.manifest, uid=metadata["uid"], resourceVersion=metadata["resourceVersion"])
+        return _with_metadata(self.manifest, uid=metadata["uid"])
+
+    @property
+    def _new_manifest(self) -> Manifest:
+        if self.initial is not None and self._has_duplicate_keys:
+            return self.initial
+        return _with_metadata(self.created, resourceVersion=_MUST_NOT_EXIST)
+
+    def _at_latest_version(self, context: Context, write: Callable[[Self], _Answer]) -> tuple[Self, _Answer]:
+        """Return the step, updated to the latest version of the object, and the result of its write.
+
+        A conflict is retried, after each pause, while only controllers change the object.
+        """
+        step = self
+        for pause in _CONFLICT_PAUSES_SECONDS:
+            try:
+                return step, write(step)
+            except ApiError as error:
+                is_conflict = error.status == CONFLICT or error.is_failed_patch_test
+                later = step._for_later_version(context, pause) if is_conflict else None
+                if later is None:
+                    raise
+                step = later
+        return step, write(step)
+
+    def _for_later_version(self, context: Context, pause: float) -> Self | None:
+        """Return the step for the version of the object after a pause in seconds, if only controllers changed it."""
+        context.api.sleep(pause)
+        live = context.api.get(self.key.kind, self.namespace, self.key.name) if self.live is not None else None
+        if live is None or self.live is None or not same_object(self.live, live):
+            return None
+        comparison = compare(live, self.manifest, self.former)
+        return replace(self, live=live, after=comparison.predicted, managed_fields=comparison.managed_fields)
+
+    @property
+    def _needs_same_version(self) -> bool:
+        """True when it sets replicas, or will delete PVCs of stopped pods, depending on the replicas that were read.
+
+        An autoscaler or a later reconcile may have raised them since; or set them to 0, to stop the group. Also when it
+        belongs to a drain or decommissioning: another process may have recorded more since, or lowered the partition.
+        """
+        return self._sets_replicas or self._starts_deleting_scaled_pvcs or self._drains
+
+    @property
+    def _sets_replicas(self) -> bool:
+        return self.key.kind in WORKLOADS and self.live is not None and "replicas" in self.manifest["spec"]
+
+    @property
+    def _starts_deleting_scaled_pvcs(self) -> bool:
+        if self.key.kind != "StatefulSet" or self.live is None:
+            return False
+        return deletes_scaled_pvcs(self.manifest) and not deletes_scaled_pvcs(self.live)
+
+    @property
+    def _drains(self) -> bool:
+        """True if it writes or removes the record of a drain or decommissioning, or changes the partition."""
+        if self.key.kind != "StatefulSet" or self.live is None:
+            return False
+        found = ((each["metadata"].get("annotations") or {}) for each in (self.live, self.manifest))
+        is_recorded = any(name in annotations for annotations in found for name in _RECORDS)
+        return is_recorded or partition(self.live) != partition(self.after or self.manifest)
+
+
+def _with_metadata(manifest: Manifest, **more: str) -> Manifest:
+    return {**manifest, "metadata": {**manifest["metadata"], **more}}
+
+
+def _annotated(manifest: Manifest, annotations: Mapping[str, str | None]) -> Manifest:
+    """Return the object with these annotations; None: without them."""
+    before = manifest["metadata"].get("annotations") or {}
+    if all(before.get(name) == value for name, value in annotations.items()):
+        return manifest
+    after = {name: value for name, value in {**before, **annotations}.items() if value is not None}
+    return _with_metadata(manifest, annotations=after)  # type: ignore[arg-type]
+
+
+def _with_owned(fields: Sequence[str], manifest: Manifest, live: Manifest) -> Manifest:
+    """Return the manifest with those of the live fields that are ours: an apply of them changes nothing."""
+    ours: dict[str, Any] = {}
+    owned = owned_fields(live)
+    for name in fields:
+        ours = union(ours, below(owned, "f:spec", f"f:{name}"))
+    applied = remove(live, difference(field_set(live), ours)).get("spec", {})
+    spec = {name: value for name, value in manifest["spec"].items() if name not in fields}
+    return {**manifest, "spec": {**spec, **{name: applied[name] for name in fields if applied.get(name)}}}
