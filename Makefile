@@ -314,9 +314,9 @@ image-layout: $(OPERATOR)/.complete $(KUBERNETES_CORE_NEWEST) ## Create the file
 ##@ Benchmarks
 
 .PHONY: bench
-bench: setup install link ## Compare the performance with other solutions: ROUNDS=5 CLUSTERS=100 PART=clusters, scale, supervisors, ingestions, operator or rollout
+bench: setup install link ## Compare the performance with other solutions: ROUNDS=5 CLUSTERS=100 PART=clusters, scale, supervisors, ingestions, operator (BASE=commit) or rollout
 	@PYTHONPATH=$(LINK):tests $(CORE_2_19)/bin/python -m tools.bench --rounds $(or $(ROUNDS),5) $(if $(CLUSTERS),--clusters $(CLUSTERS)) \
-	  --part $(or $(PART),all)
+	  $(if $(BASE),--base $(BASE)) --part $(or $(PART),all)
 
 ##@ Generated files
 

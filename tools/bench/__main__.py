@@ -69,7 +69,7 @@ def main() -> None:
     if arguments.part in ("all", "ingestions"):
         _ingestions(_cores()[-1], arguments.rounds)
     if arguments.part in ("all", "operator"):
-        _operator(arguments.rounds, arguments.clusters)
+        _operator(arguments)
     if arguments.part in ("all", "rollout"):
         _rollout()
 
@@ -92,7 +92,8 @@ def _started() -> AbstractContextManager[ControlPlane]:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="number of measurements, of which the median is taken")
-    parser.add_argument("--clusters", type=int, help="number of clusters in the parts scale, and operator at last")
+    parser.add_argument("--clusters", type=int, help="number of clusters in the parts scale and operator")
+    parser.add_argument("--base", help="in the part operator: the commit that this one is compared with")
     parser.add_argument("--supervisors", type=int, default=200, help="number of supervisors")
     parser.add_argument("--part", choices=["all", *PARTS], default="all")
     return parser.parse_args()
@@ -230,11 +231,12 @@ def _ingestions(core: Core, rounds: int) -> None:
         verdict("100 cost at most a quarter of 100 reconciles of a cluster", took[INGESTIONS], MANY / 4 * took[FOUR])
 
 
-def _operator(rounds: int, clusters: int | None) -> None:
-    """Compare an operator with the resident process with one without."""
+def _operator(arguments: argparse.Namespace) -> None:
+    """Compare the operator with that of another commit."""
     with _started() as plane, tempfile.TemporaryDirectory() as scratch:
         make_room(plane)
-        operator.compare(plane, Path(scratch), rounds, operator.MANY if clusters is None else clusters)
+        clusters = arguments.clusters or operator.CLUSTERS
+        operator.compare(plane, Path(scratch), arguments.rounds, clusters, arguments.base)
 
 
 def _rollout() -> None:

@@ -15,13 +15,12 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import datetime
-from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from ansible_collections.druidops.druid.tests.system.support.druid_operator import watches
+import yaml
+from ansible_collections.druidops.druid.tests.system.support.druid_operator import period_without_full_reconcile
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.operator_account import Account, account
 from testbed.audit import AuditEvent, Mark
@@ -46,25 +45,44 @@ BUSY_SECONDS = 20
 RESTORES = 10
 # No cluster ever waits: all of them are due all the time.
 NO_PERIOD = "100ms"
-# So long that nothing runs but what is measured.
-LONG_PERIOD = "1h"
 _DRUIDS = f"/apis/druid.apache.org/v1alpha1/namespaces/{NAMESPACE}/druids"
 _SERVICES = f"/api/v1/namespaces/{NAMESPACE}/services"
 _BUDGETS = f"/apis/policy/v1/namespaces/{NAMESPACE}/poddisruptionbudgets"
 _MERGE = "application/merge-patch+json"
 _USER = "person"
 _LONGEST_SECONDS = 1800
-_DOCKERFILE = Dockerfile.read(Path("build/Dockerfile"))
 # The image's environment, as far as it is not about paths in a container.
 _OF_IMAGE = ("ANSIBLE_STDOUT_CALLBACK", "PYTHONDONTWRITEBYTECODE")
 
 
-def lay_out(directory: Path) -> Path:
-    """Create the files of the image in the directory, which is where they are used; return it."""
+@dataclass(frozen=True)
+class Image:
+    """The directory with the files of the image, and its Dockerfile."""
+
+    directory: Path
+    dockerfile: Dockerfile
+
+    def watches(self) -> list[dict[str, Any]]:
+        """Return the entries of watches.yaml, with the paths of the playbooks."""
+        entries: list[dict[str, Any]] = yaml.safe_load((self.directory / "watches.yaml").read_text(encoding="utf-8"))
+        for entry in entries:
+            for runs in (entry, entry["finalizer"]):
+                runs["playbook"] = str(self.directory / runs["playbook"])
+        return entries
+
+
+def lay_out(directory: Path, commit: str | None = None) -> Image:
+    """Create the files of the image in the directory, where they are used: of this checkout, or of a commit of it."""
+    checkout = Path.cwd()
+    if commit:
+        checkout = directory.with_name(f"{directory.name}-checkout")
+        subprocess.run(["git", "clone", "--quiet", "--shared", "--no-checkout", ".", str(checkout)], check=True)
+        subprocess.run(["git", "-C", str(checkout), "checkout", "--quiet", "--detach", commit], check=True)
     packages, collections = os.environ["DRUIDOPS_OPERATOR"], os.environ["DRUIDOPS_KUBERNETES_CORE_NEWEST"]
     command = [sys.executable, "-m", "tools.ci.image_layout", str(directory), packages, collections]
-    subprocess.run([*command, "--at", str(directory)], check=True)
-    return directory
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    subprocess.run([*command, "--at", str(directory)], check=True, cwd=checkout, env=environment)
+    return Image(directory, Dockerfile.read(checkout / "build" / "Dockerfile"))
 
 
 @dataclass(frozen=True)
@@ -75,7 +93,7 @@ class Measured:
     program: Operator
     account: Account
     log: Path
-    image: Path
+    image: Image
 
     def lines(self) -> list[dict[str, Any]]:
         """Return the line of each reconcile until now."""
@@ -121,15 +139,6 @@ class Measured:
         begin, before = time.monotonic(), usage.cpu_seconds(self.program)
         time.sleep(seconds)
         return 100 * (usage.cpu_seconds(self.program) - before) / (time.monotonic() - begin)
-
-    def most_late(self, seconds: float = IDLE_SECONDS) -> float:
-        """Return by how much the latest run of the last seconds was later than its period."""
-        since = time.time() - seconds
-        times: dict[str, list[float]] = {}
-        for line in self.lines():
-            times.setdefault(line["name"], []).append(datetime.fromisoformat(line["time"]).timestamp())
-        pairs = (pair for found in times.values() for pair in pairwise([*found, time.time()]))
-        return max(0.0, max(after - before for before, after in pairs if after > since) - PERIOD_SECONDS)
 
     def busy(self, seconds: float = BUSY_SECONDS) -> dict[str, float]:
         """Return the reconciles per second, and the most memory, while all clusters are due all the time."""
@@ -184,6 +193,10 @@ class Measured:
         eventually(lambda: not self._left(), _LONGEST_SECONDS)
         return seconds
 
+    def long_period(self, name: str) -> str:
+        """Return a period so long that nothing runs but what is measured, and that is no full reconcile."""
+        return period_without_full_reconcile(self.plane.request("GET", f"{_DRUIDS}/{name}")["metadata"]["uid"])
+
     def _left(self) -> bool:
         time.sleep(0.5)
         return bool(self.plane.request("GET", _DRUIDS, user=_USER)["items"])
@@ -213,7 +226,7 @@ class Measured:
         (directory / "env" / "settings").write_text(json.dumps(settings))
         (directory / "env" / "envvars").write_text(json.dumps(envvars))
         runner = shutil.which(RUNNER, path=variables["PATH"]) or RUNNER
-        playbook = str(self.image / "playbooks" / "operator_druid.yml")
+        playbook = str(self.image.directory / "playbooks" / "operator_druid.yml")
         options = ["--rotate-artifacts", "6", "-p", playbook, "-i", ident]
         before = usage.run_cpu_seconds(self.program)
         cost = run(Program("a run", [runner, "run", str(directory), *options], variables))
@@ -241,33 +254,33 @@ def _metrics(port: int) -> dict[str, str]:
 
 @contextmanager
 def started(
-    plane: ControlPlane, image: Path, directory: Path, *, is_warm: bool, period: str = f"{PERIOD_SECONDS}s"
+    plane: ControlPlane, image: Image, directory: Path, *, period: str = f"{PERIOD_SECONDS}s"
 ) -> Iterator[Measured]:
     """An operator for the namespace of the clusters that ends with the block."""
     directory.mkdir(parents=True)
     login = account(plane, NAMESPACE, directory)
     log = directory / "log"
-    of_image = _DOCKERFILE.final.environment
+    of_image = image.dockerfile.final.environment
     environment = {
         **{name: of_image[name] for name in _OF_IMAGE},
-        "ANSIBLE_CONFIG": str(image / "ansible.cfg"),
+        "ANSIBLE_CONFIG": str(image.directory / "ansible.cfg"),
         "ANSIBLE_HOME": str(directory / "ansible"),
         "DRUIDOPS_KUBECONFIG": str(login.kubeconfig),
         "DRUIDOPS_LOG": str(log),
         "DRUIDOPS_PENDING_RUN": str(directory / "pending"),
         "RECONCILE_WAIT": period,
-        DIRECTORY: str(directory / "warm") if is_warm else "",
+        DIRECTORY: str(directory / "warm"),
     }
     with ExitStack() as stack:
         stack.enter_context(only_one())
         probe_port, proxy_port, metrics_port = stack.enter_context(reserved_ports(3))
         setting = Setting(
-            watches=watches(image),
+            watches=image.watches(),
             kubeconfig=login.kubeconfig,
-            programs=[image / "bin", Path(os.environ["DRUIDOPS_OPERATOR"], "bin")],
+            programs=[image.directory / "bin", Path(os.environ["DRUIDOPS_OPERATOR"], "bin")],
             namespaces=[NAMESPACE],
             environment={**environment, PROXY_PORT: str(proxy_port), **_metrics(metrics_port)},
-            flags=[word for word in _DOCKERFILE.final.entrypoint if word.startswith(("--ansible", "--zap"))],
+            flags=[word for word in image.dockerfile.final.entrypoint if word.startswith(("--ansible", "--zap"))],
             is_recorded=False,
         )
         program = Operator(directory, setting, probe_port=probe_port, proxy_port=proxy_port)

@@ -85,7 +85,7 @@ def measure(plane: ControlPlane, scratch: Path) -> None:
     print(f"A rollout of {len(TYPES)} groups of {REPLICAS} pods, which are ready after {READY_SECONDS} s", flush=True)
     print(f"{which_program()}, Kubernetes {plane.kubernetes.release}, {os.cpu_count()} processors, load {_load()}")
     image = lay_out(scratch / "image")
-    with started(plane, image, scratch / "rollout", is_warm=True) as operator:
+    with started(plane, image, scratch / "rollout") as operator:
         plane.request("POST", _DRUIDS, cluster(), user=_USER)
         _until(lambda: _is_settled(plane))
         operator.settle([_NAME])
