@@ -122,7 +122,7 @@ options:
         C(config.json). By default, Helm has no credentials.
     type: str
   helm_timeout:
-    description: How long Helm waits for the pods of a release before it restores the previous revision, in seconds.
+    description: How long Helm waits for each hook of a chart, in seconds.
     type: int
     default: 120
   tenant_service_account:

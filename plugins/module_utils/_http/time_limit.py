@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+# Of one run of the operator.
+OPERATOR_SECONDS = 30.0
 # For the first write of a run, however long its reads have taken. Otherwise a slow Druid would never be written to.
 WRITE_SECONDS = 10.0
 
@@ -30,17 +32,12 @@ class TimeLimit:
     def __init__(self, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
         self.seconds = seconds
         self._now = now
-        self._end = now() + seconds
+        self.end = now() + seconds
         self._has_written = False
-
-    @property
-    def left(self) -> float:
-        """The seconds that are left; 0 or less if it is over."""
-        return self._end - self._now()
 
     def timeout(self, *, is_write: bool) -> Timeout:
         """Return the timeout of a request that is sent now; 0 seconds if it must not be sent."""
-        left = self.left
+        left = self.end - self._now()
         if is_write and not self._has_written:
             self._has_written = True
             left = max(left, WRITE_SECONDS)

@@ -27,6 +27,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import (
     Deploy,
     Mark,
+    Objects,
     RemovePending,
     Restore,
     Step,
@@ -52,7 +53,6 @@ _MAX_MESSAGE = 1024
 def act(api: KubernetesApi, planned: Reconciled, options: Options) -> Reconciled:
     """Carry out the steps in order; return the reconcile with the completed ones, and a finding about a failed one."""
     done = replace(planned, plan=replace(planned.plan, steps=()))
-    since = datetime.now(UTC)
     for step in planned.plan.steps:
         try:
             done = _recorded(api, done, step)
@@ -60,14 +60,14 @@ def act(api: KubernetesApi, planned: Reconciled, options: Options) -> Reconciled
         except KubernetesError as error:
             return done.with_findings(Finding(reasons.APPLY_FAILED, str(error)))
         except HelmError as error:
-            why = latest_problem(api, done.collector, since)
+            why = latest_problem(api, done.collector)
             return _after_failure(api, done, sentences(str(error), why) if why else str(error))
         done = replace(done, plan=replace(done.plan, steps=(*done.plan.steps, step)))
     return done
 
 
 def _after_failure(api: KubernetesApi, before: Reconciled, message: str) -> Reconciled:
-    """Return the reconcile with the release that Helm has restored, which keeps our mark, and the attempt."""
+    """Return the reconcile with the release as Helm has left it, and the attempt."""
     release, _unreadable = observe_release(api, before.collector.tenant, before.collector.release)
     failed: Mapping[str, Any] = before.failed_attempt
     if before.desired is not None and has_attempted(before.release, release, message):
@@ -118,7 +118,8 @@ def _deploy(api: KubernetesApi, done: Reconciled, step: Deploy, options: Options
             f"of revision {release.deployed.number}. Change another value as well."
         )
     _label(api, done, release.deployed)
-    done = replace(done, release=release, is_installing=False)
+    restarted = tuple(name for each in release.deployed.manifest for name in drift.restarted(each, "deployed"))
+    done = replace(done, release=release, is_installing=False, objects=Objects(unavailable=restarted))
     return done.with_findings(*chart_mismatch(step.target, release.deployed))
 
 
@@ -164,7 +165,7 @@ def _restore(api: KubernetesApi, done: Reconciled, step: Restore, options: Optio
     connection = connection_of(api, options.user_of(collector.tenant))
     drift.restore(connection, step.revision.manifest, step.change, collector.release, collector.tenant)
     objects = done.objects
-    unavailable = (*objects.unavailable, *drift.restarted(step.change))
+    unavailable = (*objects.unavailable, *drift.restarted(step.change.after or {}, "restored"))
     return replace(done, objects=replace(objects, unavailable=unavailable))
 
 

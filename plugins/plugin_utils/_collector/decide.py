@@ -36,8 +36,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 
 # How much longer than its own timeout a run of Helm may take, until its revision counts as interrupted.
 GRACE = timedelta(seconds=60)
-# Helm's message after a failed installation, whose revision it removes.
-_UNINSTALLED = "has been uninstalled"
 # The API server's message about a Secret above 1 MiB: that of the revision, which so does not exist.
 _TOO_LARGE = "Too long: may not be more than 1048576 bytes"
 _LABEL_DIGITS = 32
@@ -232,9 +230,7 @@ def has_attempted(before: Release | None, after: Release | None, message: str) -
     """
     if _TOO_LARGE in message:
         return True
-    if after is None:
-        return before is None and _UNINSTALLED in message
-    if after.latest.state in PENDING:
+    if after is None or after.latest.state in PENDING:
         return False
     return before is None or after.latest.number > before.latest.number
 
@@ -294,13 +290,14 @@ def interrupted(release: Release | None, now: datetime, timeout: float) -> Revis
     )
 
 
-def failed_alike(desired: Target, release: Release | None) -> Revision | None:
-    """Return the latest revision if it failed with this chart and these values, and none was restored after it.
+def failed_last(release: Release | None) -> Revision | None:
+    """Return the latest revision if it failed. Its record is removed before the next one, with what only it has.
 
-    kubernetes.core.helm before version 6 takes it for deployed, and does nothing.
+    Helm would not know the objects of a failed upgrade, and kubernetes.core.helm before version 6 takes it for
+    deployed.
     """
     latest = release.latest if release else None
-    return latest if latest and latest.state == FAILED and _is_alike(desired, latest) else None
+    return latest if latest and latest.state == FAILED else None
 
 
 def has_deployed(desired: Target, before: Release | None, after: Revision) -> bool:

@@ -30,11 +30,15 @@ _NOT_TYPED = "failed to create typed patch object"
 _LONGEST_STEM = 55
 # What a dry run changes besides the specified fields.
 _BOOKKEEPING = frozenset({"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"})
-# Which workloads have pods, and where their desired and available numbers are.
-_COUNTED: Mapping[str, tuple[str, str, str]] = {
-    "Deployment": ("spec", "replicas", "availableReplicas"),
-    "StatefulSet": ("spec", "replicas", "availableReplicas"),
-    "DaemonSet": ("status", "desiredNumberScheduled", "numberAvailable"),
+# Which workloads have pods, where their desired number is, and those in the status: available, all, updated ones.
+_COUNTED: Mapping[str, tuple[str, str, tuple[str, str, str]]] = {
+    "Deployment": ("spec", "replicas", ("availableReplicas", "replicas", "updatedReplicas")),
+    "StatefulSet": ("spec", "replicas", ("availableReplicas", "replicas", "updatedReplicas")),
+    "DaemonSet": (
+        "status",
+        "desiredNumberScheduled",
+        ("numberAvailable", "currentNumberScheduled", "updatedNumberScheduled"),
+    ),
 }
 
 
@@ -170,11 +174,10 @@ def _scales(fields: Mapping[str, Any]) -> bool:
     return fields.get("subresource") == "scale" and fields.get("manager") != FIELD_MANAGER and "f:replicas" in owned
 
 
-def restarted(change: ObjectChange) -> Iterator[str]:
+def restarted(written: Manifest, how: str) -> Iterator[str]:
     """Yield the workload that a write has created or changed: its pods have not been counted since."""
-    target = change.after or {}
-    if target.get("kind") in _COUNTED:
-        yield f"{target['kind']} {target['metadata']['name']} (restored)"
+    if written.get("kind") in _COUNTED:
+        yield f"{written['kind']} {written['metadata']['name']} ({how})"
 
 
 def with_helms_mark(manifest: Manifest, kind: Kind, release: str, namespace: str) -> Manifest:
@@ -200,10 +203,23 @@ def _unavailable(live: Manifest) -> Iterator[str]:
     if fields is None:
         return
     part, specified, counted = fields
-    desired = (live.get(part) or {}).get(specified, 1)
-    available = (live.get("status") or {}).get(counted, 0)
-    if available < desired:
-        yield f"{live['kind']} {live['metadata']['name']} ({available}/{desired})"
+    found, desired = mapping(live.get("status")), mapping(live.get(part)).get(specified, 1)
+    available, pods, updated = (found.get(name, 0) for name in counted)
+    ready = available
+    if _replaces_all(mapping(live.get("spec"))):
+        # those of the former revision may be the available ones
+        ready = max(0, available - max(0, pods - updated))
+    if found.get("observedGeneration", 0) < live["metadata"].get("generation", 0):
+        # the numbers are those before the last change
+        ready = 0
+    if ready < desired:
+        yield f"{live['kind']} {live['metadata']['name']} ({ready}/{desired})"
+
+
+def _replaces_all(spec: Mapping[str, Any]) -> bool:
+    """Return whether the controller replaces all pods after a change, by itself."""
+    strategy = mapping(spec.get("updateStrategy"))
+    return strategy.get("type") != "OnDelete" and not mapping(strategy.get("rollingUpdate")).get("partition")
 
 
 def _unknown(manifest: Manifest) -> Finding:

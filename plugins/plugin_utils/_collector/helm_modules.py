@@ -15,11 +15,13 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import dropwhile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from ansible_collections.druidops.druid.plugins.module_utils._http.time_limit import TimeLimit
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector import run_helm
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.account import user_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.documents import UnreadableRelease, documents
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_environment import private_environment
@@ -42,13 +44,20 @@ class HelmError(DruidopsError):
     """Helm failed."""
 
 
+class Rendered(NamedTuple):
+    """The objects of a chart, and the target with the very chart that they are of: it is not downloaded again."""
+
+    objects: tuple[Manifest, ...]
+    target: Target
+
+
 @dataclass(frozen=True)
 class Helm:
     """Helm of the controller. `connection` are arguments of the modules, `environment` variables of all of them.
 
     `temporary` is the directory for the files of a run. It is removed with the run, if that is killed.
     `registry_config` is the file with the credentials of registries, `service_account` the name of the account of a
-    tenant as which Helm connects.
+    tenant as which Helm connects. `time_limit` is that of the run, for the repositories of charts.
     """
 
     run_module: RunModule
@@ -58,8 +67,9 @@ class Helm:
     temporary: str | None = None
     registry_config: str | None = None
     service_account: str = ""
+    time_limit: TimeLimit | None = None
 
-    def rendered(self, target: Target) -> tuple[Manifest, ...]:
+    def rendered(self, target: Target) -> Rendered:
         """Return the objects of the chart, with those of its hooks and its CRDs. Nothing is connected."""
         with self._files(target.values) as (directory, values, environment):
             output = directory / "rendered"
@@ -69,41 +79,49 @@ class Helm:
                 "include_crds": True,
                 "output_dir": str(output),
             }
-            self._run(TEMPLATE, arguments, environment)
+            self._run(TEMPLATE, arguments, environment, directory, self.time_limit)
             # Of a repository's chart, the names of the files are those in its archive.
             files = sorted(path for path in output.rglob("*") if path.is_file())
             try:
-                return tuple(each for file in files for each in documents(file.read_text(encoding="utf-8")))
+                found = tuple(each for file in files for each in documents(file.read_text(encoding="utf-8")))
+                return Rendered(found, self._with_archive(target, directory))
             except (UnreadableRelease, OSError, UnicodeDecodeError) as error:
                 raise HelmError(f"The chart {target.chart.title} cannot be used: {error}.") from None
 
+    def _with_archive(self, target: Target, directory: Path) -> Target:
+        """Return the target with the archive of a chart that Helm has downloaded into the directory."""
+        archives = [*directory.rglob("*.tgz")]
+        if target.chart.requested_version is None or len(archives) != 1:
+            return target
+        handle, path = tempfile.mkstemp(prefix="collector-chart-", suffix=".tgz", dir=self.temporary)
+        os.close(handle)
+        shutil.copyfile(archives[0], path)
+        return replace(target, chart=replace(target.chart, reference=path, repository=None, requested_version=None))
+
     def deploy(self, target: Target, timeout: int, *, skip_crds: bool) -> None:
-        """Install or upgrade the release and wait; if that fails, Helm restores the previous revision."""
-        with self._files(target.values) as (_directory, values, environment):
+        """Install or upgrade the release, and wait for the chart's hooks only."""
+        with self._files(target.values) as (directory, values, environment):
             arguments = {
                 **self._chart(target),
                 **self.connection,
                 "values_files": [str(values)],
                 "release_state": "present",
-                "atomic": True,
-                "wait": True,
                 "timeout": f"{timeout}s",
                 "history_max": HISTORY,
                 "skip_crds": skip_crds,
             }
-            self._run(MODULE, arguments, {**environment, **self._as_user(target.namespace)})
+            self._run(MODULE, arguments, {**environment, **self._as_user(target.namespace)}, directory)
 
     def uninstall(self, release: str, namespace: str) -> None:
-        """Uninstall the release and wait until its objects are deleted."""
-        with self._files({}) as (_directory, _values, environment):
+        """Uninstall the release, and wait for the chart's hooks only."""
+        with self._files({}) as (directory, _values, environment):
             arguments = {
                 **self.connection,
                 "release_name": release,
                 "release_namespace": namespace,
                 "release_state": "absent",
-                "wait": True,
             }
-            self._run(MODULE, arguments, {**environment, **self._as_user(namespace)})
+            self._run(MODULE, arguments, {**environment, **self._as_user(namespace)}, directory)
 
     def _as_user(self, namespace: str) -> dict[str, str]:
         return {"HELM_KUBEASUSER": user_of(self.service_account, namespace)}
@@ -115,9 +133,20 @@ class Helm:
         names = {"release_name": target.release, "release_namespace": target.namespace}
         return {**names, "chart_ref": chart.reference, **repository, **version}
 
-    def _run(self, module: str, arguments: Mapping[str, Any], environment: Mapping[str, str]) -> None:
-        binary = {"binary_path": self.binary} if self.binary else {}
-        result = self.run_module(module, {**arguments, **binary}, environment)
+    def _run(
+        self,
+        module: str,
+        arguments: Mapping[str, Any],
+        environment: Mapping[str, str],
+        directory: Path,
+        limit: TimeLimit | None = None,
+    ) -> None:
+        binary, program = shutil.which(self.binary or "helm"), self.binary
+        if binary is not None:
+            program = str(directory / "helm")
+            run_helm.write(program, binary, limit.end if limit else None)
+        # Without it, the module reports that.
+        result = self.run_module(module, {**arguments, **({"binary_path": program} if program else {})}, environment)
         if result.get("failed"):
             raise HelmError(_message(result))
 

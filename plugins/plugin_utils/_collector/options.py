@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._http.time_limit import OPERATOR_SECONDS, TimeLimit
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.account import user_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import Helm, no_helm
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
@@ -50,9 +51,10 @@ class Options(request.Options):
 
 def to_options(helm: Helm, arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> Options:
     """Return the options of a reconcile from the arguments of the action."""
+    limit = TimeLimit(OPERATOR_SECONDS) if arguments["cache_kubeconfig"] else None
     return Options(
         check_mode=check_mode,
-        helm=replace(helm, service_account=arguments["tenant_service_account"]),
+        helm=replace(helm, service_account=arguments["tenant_service_account"], time_limit=limit),
         allowed_reference_namespaces=tuple(arguments["allowed_reference_namespaces"]),
         allowed_tenant_namespaces=tuple(filter(None, arguments["allowed_tenant_namespaces"])),
         allowed_chart_repositories=tuple(filter(None, arguments["allowed_chart_repositories"])),

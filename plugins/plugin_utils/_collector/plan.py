@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import FAILED, Release, Revision
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan
@@ -34,18 +34,19 @@ class ObjectChange(NamedTuple):
 class Objects:
     """The objects that differ, those that cannot be made equal, and the workloads whose pods are not available.
 
-    `warnings` are about objects that cannot be compared.
+    `warnings` are about objects that cannot be compared. `cause` is why pods are not available (an event).
     """
 
     changes: tuple[ObjectChange, ...] = ()
     problems: tuple[Finding, ...] = ()
     unavailable: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    cause: str = ""
 
 
 @dataclass(frozen=True)
 class RemovePending:
-    """Remove the record of a revision whose run was interrupted: Helm refuses any other operation while it exists.
+    """Remove the record of a revision that was interrupted or failed: while one is pending, Helm refuses all else.
 
     `objects` are those that it may have created, and that Helm knows from no other revision.
     """
@@ -55,7 +56,8 @@ class RemovePending:
 
     @property
     def title(self) -> str:
-        return f"remove the interrupted revision {self.revision.number} ({self.revision.state})"
+        what = "failed" if self.revision.state == FAILED else "interrupted"
+        return f"remove the {what} revision {self.revision.number} ({self.revision.state})"
 
 
 @dataclass(frozen=True)

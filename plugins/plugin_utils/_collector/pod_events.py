@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Why the pods of a release were not ready: Helm reports only that its time was over, and has removed them."""
+"""Why the pods of a release are not available, as Kubernetes reports it in events."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
@@ -14,19 +14,19 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 
-# The clock of the API server may be behind.
-_TOLERANCE = timedelta(seconds=10)
+# Kubernetes repeats a warning within this time as long as its cause is there.
+_RECENT = timedelta(minutes=10)
 _KINDS = ("Pod", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
 _MAX_MESSAGE = 300
 
 
-def latest_problem(api: KubernetesApi, collector: Collector, since: datetime) -> str:
-    """Return the latest warning about a pod of the release since that time; empty if none can be read."""
+def latest_problem(api: KubernetesApi, collector: Collector) -> str:
+    """Return the latest recent warning about a pod of the release; empty if none can be read."""
     try:
         events = api.list_objects("Event", collector.tenant, field_selector="type=Warning")
     except KubernetesError:
         return ""
-    return problem_of(events, collector.release, timestamp(since - _TOLERANCE))
+    return problem_of(events, collector.release, timestamp(datetime.now(UTC) - _RECENT))
 
 
 def problem_of(events: list[Manifest], release: str, since: str) -> str:

@@ -35,6 +35,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan imp
     Restore,
     Step,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.pod_events import latest_problem
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Revision
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.report import REPORTING
@@ -144,13 +145,14 @@ def _to_keep(api: KubernetesApi, planned: Reconciled, deployed: Revision, option
     if not any(each.reason in _NOT_PERMITTED for each in refused):
         connection = connection_of(api, options.user_of(collector.tenant))
         objects = compare_objects(connection, deployed.manifest, collector.release, collector.tenant)
+    cause = latest_problem(api, collector) if objects.unavailable else ""
     steps = (
         *_finalizer(collector),
         *(() if is_marked else (Mark(deployed, collector.release),)),
         *(Restore(change, deployed) for change in objects.changes),
     )
     plan = Plan(steps, (*refused, *objects.problems), objects.warnings)
-    return replace(planned, plan=plan, objects=objects, failed_attempt={})
+    return replace(planned, plan=plan, objects=replace(objects, cause=cause), failed_attempt={})
 
 
 def _to_keep_after_failure(api: KubernetesApi, planned: Reconciled, failed: Finding, options: Options) -> Reconciled:
@@ -175,7 +177,7 @@ def _to_deploy(
     if namespace_problem is not None:
         return planned.blocked(namespace_problem)
     try:
-        rendered = options.helm.rendered(desired)
+        rendered, described = options.helm.rendered(desired)
     except HelmError as error:
         return planned.blocked(Finding(reasons.HELM_FAILED, str(error)))
     refused = permitted.of_chart(api, collector, rendered, options)
@@ -191,11 +193,11 @@ def _to_deploy(
         digest = decide.attempt_digest(desired, collector.annotations)
         failed_attempt = {"digest": digest, "message": found.message}
         return _to_keep_after_failure(api, replace(planned, failed_attempt=failed_attempt), found, options)
-    stale = pending or decide.failed_alike(desired, planned.release)
+    stale = pending or decide.failed_last(planned.release)
     is_installed = planned.release is not None and planned.release.deployed is not None
     deploy = Deploy(
         "upgrade" if is_installed else "install",
-        desired,
+        described,
         decide.object_changes(rendered, planned.release),
     )
     steps: tuple[Step, ...] = (

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import Deploy
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import sentences
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import Deploy, Objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
@@ -66,12 +67,12 @@ def _conditions(done: Reconciled, findings: Sequence[Finding], check_mode: bool)
         pending = next((each for each in others if each.reason == reasons.CHANGES_PENDING), others[0])
         is_kept = pending.reason in (reasons.PAUSED, reasons.IGNORED) and done.release is not None
         unavailable = done.objects.unavailable
-        message = f"{pending.message} {_not_available(unavailable)}" if unavailable else pending.message
+        message = f"{pending.message} {_not_available(done.objects)}" if unavailable else pending.message
         return [*_ready(is_kept and not unavailable, pending.reason, message), degraded]
     if check_mode and done.plan.steps:
         return [*_ready(False, reasons.CHANGES_PENDING, f"{len(done.plan.steps)} pending changes."), degraded]
     if done.objects.unavailable:
-        message = _not_available(done.objects.unavailable)
+        message = _not_available(done.objects)
         return [*_ready(False, reasons.PODS_NOT_READY, message, in_progress=True), degraded]
     return [*_ready(True, reasons.RELEASE_DEPLOYED, _deployed(done.release)), degraded]
 
@@ -85,8 +86,8 @@ def deploying(collector: Collector, step: Deploy, now: datetime) -> list[Conditi
     return [*with_transition_times(current, before, collector.generation, now), *others]
 
 
-def _not_available(workloads: Sequence[str]) -> str:
-    return f"Pods are not available: {join_limited(workloads)}."
+def _not_available(objects: Objects) -> str:
+    return sentences(f"Pods are not available: {join_limited(objects.unavailable)}", objects.cause)
 
 
 def _deployed(release: Release | None) -> str:

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._http.time_limit import TimeLimit
+from ansible_collections.druidops.druid.plugins.module_utils._http.time_limit import OPERATOR_SECONDS, TimeLimit
 
-# In the operator, one that waits for the server of one author delays the resources of others.
-_RUN_SECONDS, _READ_SECONDS = 30.0, 10.0
+# Of one response, in the operator.
+_READ_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -31,5 +31,5 @@ class Timeouts:
 def to_timeouts(arguments: Mapping[str, Any]) -> Timeouts:
     """Return the timeouts of a task. In the operator they are fixed, and the next reconcile is the retry."""
     if arguments["cache_kubeconfig"]:
-        return Timeouts(_READ_SECONDS, retry_timeout=0, of_run=TimeLimit(_RUN_SECONDS))
+        return Timeouts(_READ_SECONDS, retry_timeout=0, of_run=TimeLimit(OPERATOR_SECONDS))
     return Timeouts(arguments["read_timeout"], arguments["retry_timeout"])

@@ -50,6 +50,8 @@ class Collectors:
             "namespace": self.live.namespace,
             "helm_binary": str(helm()),
             "helm_timeout": 60,
+            "wait": status == 0,
+            "wait_sleep": 1,
             **variables,
         }
         prefixed = {f"druid_collector_{key}": value for key, value in specified.items()}

@@ -2,11 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Helm is killed, or fails when it uninstalls: what it has left is completed or removed."""
+"""Helm is killed, itself or with its run, or fails when it uninstalls: what it has left is completed or removed."""
 
 from __future__ import annotations
 
 import os
+import re
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,9 +21,20 @@ from ansible_collections.druidops.druid.tests.system.support.eventually import e
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from testbed.clients import helm
 
-# No node has this label, or that many processors: Helm waits for the pods until it is killed.
-WAITING: dict[str, Any] = {"nodeSelector": {"of": "none"}}
-TOO_LARGE: dict[str, Any] = {"resources": {"requests": {"cpu": "1000000"}}}
+# No node has this label: Helm waits for the hook until it is killed.
+HANGING = """\
+kind: Job
+apiVersion: batch/v1
+metadata:
+  name: hanging
+  annotations: {helm.sh/hook: "post-install,post-upgrade"}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      nodeSelector: {of: none}
+      containers: [{name: hanging, image: none}]
+"""
 # The API server refuses it.
 BROKEN_HOOK = """\
 kind: ConfigMap
@@ -50,34 +62,55 @@ def state(live: NamespaceClient) -> list[str]:
     return [each["metadata"]["labels"]["status"] for each in revisions(live)]
 
 
-def run_and_kill(collectors: Collectors, directory: Path, expected: list[str]) -> str:
-    """Kill Helm when the revisions have these states; return what the playbook printed."""
+def run_and_kill(collectors: Collectors, directory: Path, expected: list[str], *, with_run: bool = False) -> str:
+    """Kill Helm, or the run, when the revisions have these states; return what the playbook printed."""
     program, process = directory / "helm", directory / "process"
     program.write_text(f'#!/bin/sh\necho $$ > {process}\nexec {helm()} "$@"\n')
     program.chmod(0o755)
+    chart = directory / "chart" if (directory / "chart").exists() else with_template(directory, HANGING)
+    status = -signal.SIGKILL if with_run else 2
     with ThreadPoolExecutor() as pool:
-        run = pool.submit(collectors.run, status=2, helm_binary=str(program))
+        run = pool.submit(collectors.run, status=status, helm_binary=str(program), chart=str(chart))
         eventually(lambda: state(collectors.live) == expected)
-        os.kill(int(process.read_text()), signal.SIGKILL)
-        return run.result().output
+        found = int(process.read_text())
+        os.kill(playbook_of(found) if with_run else found, signal.SIGKILL)
+        output = run.result().output
+        eventually(lambda: not Path("/proc", str(found)).exists())
+        return output
+
+
+def playbook_of(process: int) -> int:
+    """The ansible-playbook that Helm belongs to, from the arguments of the program that has started Helm."""
+    [parent] = re.findall(r"^PPid:\s+(\d+)", Path("/proc", str(process), "status").read_text(), re.MULTILINE)
+    words = Path("/proc", parent, "cmdline").read_bytes().split(b"\0")
+    return int(words[words.index(b"-S") + 3])
+
+
+def test_run_is_killed(collectors: Collectors, live: NamespaceClient, tmp_path: Path) -> None:
+    """Helm does not go on, so that there is no other one beside that of the next run."""
+    live.create(resource())
+    run_and_kill(collectors, tmp_path, ["pending-install"], with_run=True)
+    assert "Another run of Helm" in collectors.run(status=2).output
+    aged(live, revisions(live)[0])
+    collectors.run()
+    assert (collectors.reason(), state(live)) == ("ReleaseDeployed", ["deployed"])
 
 
 def test_helm_is_killed(collectors: Collectors, live: NamespaceClient, tmp_path: Path) -> None:
-    live.create(resource(values=WAITING))
+    live.create(resource())
     assert "Exited -9" in run_and_kill(collectors, tmp_path, ["pending-install"])
     assert collectors.status()["release"]["installing"] is True
     assert "Another run of Helm" in collectors.run(status=2).output
     aged(live, revisions(live)[0])
     # it begins again, without what Helm had created
-    live.merge("Collector", "telemetry", {"spec": {"values": {"nodeSelector": None}}})
     assert "remove the interrupted revision 1" in collectors.run().output
     assert (collectors.reason(), state(live)) == ("ReleaseDeployed", ["deployed"])
 
-    live.merge("Collector", "telemetry", {"spec": {"values": TOO_LARGE}})
+    live.merge("Collector", "telemetry", {"spec": {"collector": {"version": "2"}}})
     run_and_kill(collectors, tmp_path, ["deployed", "pending-upgrade"])
     assert "failedAttempt" not in collectors.status()
     aged(live, revisions(live)[1])
-    live.merge("Collector", "telemetry", {"spec": {"values": None, "collector": {"version": "1"}}})
+    live.merge("Collector", "telemetry", {"spec": {"collector": {"version": "1"}}})
     assert "remove the interrupted revision 2" in collectors.run().output
     assert (collectors.reason(), state(live)) == ("ReleaseDeployed", ["superseded", "deployed"])
     assert collectors.pod_template()["spec"]["containers"][0]["image"].endswith(":1")

@@ -12,15 +12,30 @@ from pathlib import Path
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.names import FINALIZER
 from ansible_collections.druidops.druid.tests.system.collector.conftest import CHART, Collectors, resource
 from ansible_collections.druidops.druid.tests.system.collector.pending import pending
+from ansible_collections.druidops.druid.tests.system.collector.test_collector_limits import with_template
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import MERGE, NamespaceClient
 
 # The API server rejects it, which no schema of the chart does.
 UNUSABLE = {"nodeSelector": {"not a label": "x"}}
+# An object that is not in the deployed revision, and a hook after all others that the API server refuses.
+FAILING = """\
+kind: ConfigMap
+apiVersion: v1
+metadata: {name: added}
+---
+kind: ConfigMap
+apiVersion: v1
+metadata:
+  name: Not_a_name
+  annotations: {helm.sh/hook: "post-install,post-upgrade"}
+"""
 UNSCHEDULABLE = {"nodeSelector": {"not a label": None, "of": "none"}}
 
 
-def test_drift_is_reverted_and_a_failed_upgrade_is_rolled_back(collectors: Collectors, live: NamespaceClient) -> None:
+def test_drift_is_reverted_and_a_failed_upgrade_too(
+    collectors: Collectors, live: NamespaceClient, tmp_path: Path
+) -> None:
     live.create(resource())
     collectors.run()
     live.delete("Service", "telemetry")
@@ -42,24 +57,32 @@ def test_drift_is_reverted_and_a_failed_upgrade_is_rolled_back(collectors: Colle
         assert "The API server rejects Deployment telemetry of the chart" in collectors.run(status=2).output
         assert (collectors.reason(), collectors.revision()) == ("HelmFailed", 1)
 
-    live.merge("Collector", "telemetry", {"spec": {"values": UNSCHEDULABLE}})
-    failure = collectors.run(status=2, helm_timeout=10).output
-    assert "rolled back" in failure
-    assert "FailedScheduling" in failure
-    assert collectors.reason() == "HelmFailed"
-    assert collectors.pod_template() == template
-    failed = collectors.revision()
+    # Helm fails after it has written the objects
+    failing = str(with_template(tmp_path, FAILING))
+    live.merge("Collector", "telemetry", {"spec": {"values": None, "collector": {"version": "1"}}})
+    assert "Not_a_name" in collectors.run(status=2, chart=failing).output
+    assert (collectors.reason(), live.names("ConfigMap")) == ("HelmFailed", {"added"})
     assert "failedAttempt" in collectors.status()
-    # not repeated, and what Helm has restored is still kept
+    # not repeated, and the deployed revision is kept
     live.delete("Service", "telemetry")
-    collectors.run(status=2)
-    assert collectors.revision() == failed
+    collectors.run(status=2, chart=failing)
     assert live.find("Service", "telemetry") is not None
+    assert (collectors.pod_template(), collectors.status()["release"]["state"]) == (template, "failed")
 
-    live.merge("Collector", "telemetry", {"spec": {"values": None, "collector": {"config": "receivers: {}"}}})
-    collectors.run()
-    assert collectors.reason() == "ReleaseDeployed"
+    live.merge("Collector", "telemetry", {"spec": {"collector": {"version": None, "config": "receivers: {}"}}})
+    assert "remove the failed revision 2" in collectors.run().output
+    assert (collectors.reason(), live.names("ConfigMap")) == ("ReleaseDeployed", set())
     assert "failedAttempt" not in collectors.status()
+
+
+def test_failed_installation_begins_again(collectors: Collectors, live: NamespaceClient, tmp_path: Path) -> None:
+    live.create(resource())
+    assert "Not_a_name" in collectors.run(status=2, chart=str(with_template(tmp_path, FAILING))).output
+    assert (collectors.reason(), live.names("ConfigMap")) == ("HelmFailed", {"added"})
+    collectors.run()
+    assert (collectors.reason(), live.names("ConfigMap")) == ("ReleaseDeployed", set())
+    collectors.run(state="absent", wait=True)
+    assert live.names("Secret") == set()
 
 
 def test_release_of_another_client(collectors: Collectors, live: NamespaceClient) -> None:
@@ -143,7 +166,7 @@ def test_chart_that_shows_its_objects_only_to_the_api_server(
     condition = '{{ if lookup "v1" "ServiceAccount" .Release.Namespace "default" }}'
     (chart / "templates" / "hidden.yaml").write_text(f"{condition}\n{role}{{{{ end }}}}\n")
     live.create(resource())
-    collectors.run(chart=str(chart))
+    collectors.run(chart=str(chart), wait=False)
     # found afterwards, and then nothing of the release is written again
     collectors.run(status=2, chart=str(chart))
     assert collectors.reason() == "ClusterScopedObjects"

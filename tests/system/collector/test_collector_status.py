@@ -11,6 +11,7 @@ import subprocess
 import yaml
 from ansible_collections.druidops.druid.tests.system.collector.conftest import CHART, Collectors, resource
 from ansible_collections.druidops.druid.tests.system.collector.test_collector_release import UNSCHEDULABLE
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from testbed.clients import kubectl
 
@@ -27,6 +28,11 @@ def events(live: NamespaceClient) -> dict[str, str]:
     """The last message of each kind and reason."""
     found = [each for each in live.list("Event") if each["involvedObject"]["kind"] == "Collector"]
     return {f"{each['type']} {each['reason']}": each["message"] for each in found}
+
+
+def message(collectors: Collectors) -> str:
+    """The message of the condition Ready."""
+    return str(next(each["message"] for each in collectors.status()["conditions"] if each["type"] == "Ready"))
 
 
 def test_status_columns_and_events(collectors: Collectors, live: NamespaceClient) -> None:
@@ -67,10 +73,11 @@ def test_status_columns_and_events(collectors: Collectors, live: NamespaceClient
     assert collectors.status()["release"]["description"] == "Upgrade complete"
 
     live.merge("Collector", "telemetry", {"spec": {"values": UNSCHEDULABLE}})
-    collectors.run(status=2, helm_timeout=10)
-    assert "FailedScheduling" in events(live)["Warning HelmFailed"]
-    assert collectors.status()["release"]["description"] == "Rollback to 2"
-    assert (columns(live)["READY"], columns(live)["REVISION"], columns(live)["REASON"]) == ("False", "4", "HelmFailed")
+    collectors.run(wait=False)
+    shown = columns(live)
+    assert (shown["READY"], shown["REVISION"], shown["REASON"]) == ("False", "3", "PodsNotReady")
+    # a later reconcile sees why
+    eventually(lambda: collectors.run(wait=False) and "FailedScheduling" in message(collectors))
 
     collectors.run(state="absent", wait=True)
     assert events(live)["Normal ReleaseUninstalled"] == "Done: uninstall release telemetry."

@@ -177,7 +177,11 @@ PACKAGES = (
         ("ansible", *HTTP),
     ),
     # A cluster has a label on its pods.
-    Package("plugins/plugin_utils/_collector", (*FOUNDATION, *SHARED, *VALUES), ("ansible", *HTTP)),
+    Package(
+        "plugins/plugin_utils/_collector",
+        (*FOUNDATION, *SHARED, *VALUES, f"{DRUID}_http.time_limit"),
+        ("ansible", *HTTP),
+    ),
     # Actions are thin, and the only code here that Ansible calls.
     Package("plugins/action", (KUBERNETES, "plugins.doc_fragments."), ("kubernetes", "requests", "urllib3")),
     Package("plugins/doc_fragments", (), ("kubernetes",)),

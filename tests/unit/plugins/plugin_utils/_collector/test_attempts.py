@@ -16,7 +16,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 
 TOO_LARGE = 'Secret "sh.helm.release.v1.telemetry.v1" is invalid: data: Too long: may not be more than 1048576 bytes'
-UNINSTALLED = "release telemetry failed, and has been uninstalled due to atomic being set: timed out"
 
 
 def revision(number: int, version: str = "1.2.3", label: str = "", state: str = "deployed", **values: Any) -> Revision:
@@ -35,9 +34,8 @@ def release(number: int | None) -> Release | None:
         # an outage, another run, a missing permission
         (1, 1, "an error", False),
         (None, None, "an error", False),
-        (None, None, UNINSTALLED, True),
         (None, 1, "an error", True),
-        (1, None, UNINSTALLED, False),
+        (1, None, "an error", False),
         # the Secret of the revision could not be created
         (1, 1, TOO_LARGE, True),
         (None, None, TOO_LARGE, True),
@@ -54,15 +52,12 @@ def test_helm_that_was_killed(state: str) -> None:
     assert not decide.has_attempted(None, killed, "Exited -9")
 
 
-def test_revision_that_failed_and_was_not_rolled_back() -> None:
-    desired = Target("telemetry", "ns", Chart("c", "1.2.3", "c"), {"a": 1})
+def test_revision_that_failed() -> None:
     failed, deployed = revision(2, state="failed", a=1), revision(1, a=0)
-    assert decide.failed_alike(desired, Release((), failed, deployed)) == failed
-    assert decide.failed_alike(desired, Release((), failed, None)) == failed
-    # Helm upgrades these
-    assert decide.failed_alike(desired, Release((), revision(2, state="failed", a=2), deployed)) is None
-    assert decide.failed_alike(desired, Release((), deployed, deployed)) is None
-    assert decide.failed_alike(desired, None) is None
+    assert decide.failed_last(Release((), failed, deployed)) == failed
+    assert decide.failed_last(Release((), failed, None)) == failed
+    assert decide.failed_last(Release((), deployed, deployed)) is None
+    assert decide.failed_last(None) is None
 
 
 def test_module_that_did_nothing() -> None:

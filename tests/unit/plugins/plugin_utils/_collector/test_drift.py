@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import drift, status
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import ObjectChange, Objects, Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import Objects, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
@@ -57,22 +57,47 @@ def test_same_object() -> None:
         assert not drift.is_same(one, {**one, **other})
 
 
+def pods(
+    replicas: int, available: int = 0, updated: int = 0, total: int = 2, observed: int = 3, **spec: Any
+) -> dict[str, Any]:
+    """Return a workload of generation 3."""
+    counted = {"availableReplicas": available, "replicas": total, "updatedReplicas": updated}
+    status = {**counted, "observedGeneration": observed}
+    return {"generation": 3, "spec": {"replicas": replicas, **spec}, "status": status}
+
+
 @pytest.mark.parametrize(
     ("kind", "fields", "expected"),
     [
-        ("Deployment", {"spec": {"replicas": 2}, "status": {"availableReplicas": 1}}, ["Deployment n (1/2)"]),
-        ("DaemonSet", {"status": {"desiredNumberScheduled": 3, "numberAvailable": 2}}, ["DaemonSet n (2/3)"]),
+        ("Deployment", pods(2, available=1, updated=2), ["Deployment n (1/2)"]),
+        ("Deployment", pods(2, available=2, updated=2), []),
+        # pods of the former revision are available
+        ("Deployment", pods(2, available=2, total=3, updated=1), ["Deployment n (0/2)"]),
+        ("Deployment", pods(1, available=1, total=2, updated=1), ["Deployment n (0/1)"]),
+        ("Deployment", pods(1, available=2, total=2, updated=1), []),
+        ("Deployment", pods(2, available=2, updated=2, observed=2), ["Deployment n (0/2)"]),
+        ("Deployment", pods(0), []),
+        ("StatefulSet", pods(2, available=2, updated=0), ["StatefulSet n (0/2)"]),
+        ("StatefulSet", pods(2, available=2, updateStrategy={"type": "OnDelete"}), []),
+        ("StatefulSet", pods(2, available=2, updateStrategy={"rollingUpdate": {"partition": 1}}), []),
+        (
+            "DaemonSet",
+            {"status": {"desiredNumberScheduled": 3, "currentNumberScheduled": 3, "numberAvailable": 2}},
+            ["DaemonSet n (0/3)"],
+        ),
         ("DaemonSet", {"status": {"desiredNumberScheduled": 0}}, []),
         ("Service", {}, []),
     ],
 )
 def test_unavailable(kind: str, fields: dict[str, Any], expected: list[str]) -> None:
-    assert [*drift._unavailable(manifest(kind, **fields))] == expected
+    live = manifest(kind, **fields)
+    live["metadata"]["generation"] = live.pop("generation", 0)
+    assert [*drift._unavailable(live)] == expected
 
 
-def test_restored_workload_is_not_ready_in_the_same_reconcile() -> None:
-    assert [*drift.restarted(ObjectChange(None, manifest("Deployment")))] == ["Deployment n (restored)"]
-    assert [*drift.restarted(ObjectChange(None, manifest("Service")))] == []
+def test_written_workload_is_not_ready_in_the_same_reconcile() -> None:
+    assert [*drift.restarted(manifest("Deployment"), "restored")] == ["Deployment n (restored)"]
+    assert [*drift.restarted(manifest("Service"), "restored")] == []
 
 
 def reconciled(**fields: Any) -> Reconciled:

@@ -51,7 +51,7 @@ class Modules:
 
 
 def helm(modules: Modules, directory: Path) -> Helm:
-    return Helm(modules, {"host": "https://h"}, {"KUBECONFIG": "/k"}, "/bin/helm", str(directory))
+    return Helm(modules, {"host": "https://h"}, {"KUBECONFIG": "/k"}, "/bin/sh", str(directory))
 
 
 def test_values_are_in_a_private_file_that_is_deleted(tmp_path: Path) -> None:
@@ -64,8 +64,10 @@ def test_values_are_in_a_private_file_that_is_deleted(tmp_path: Path) -> None:
     found = {
         key: arguments[key] for key in ("release_name", "release_namespace", "chart_ref", "timeout", "binary_path")
     }
-    assert [*found.values()] == ["telemetry", "tenant", "/charts/c", "60s", "/bin/helm"]
-    assert arguments["atomic"] is arguments["skip_crds"] is True
+    assert [*found.values()][:-1] == ["telemetry", "tenant", "/charts/c", "60s"]
+    assert Path(found["binary_path"]).is_relative_to(tmp_path)
+    assert arguments["skip_crds"] is True
+    assert not {"wait", "atomic"} & arguments.keys()
     assert (environment["KUBECONFIG"], Path(environment["HELM_PLUGINS"]).parent.parent) == ("/k", tmp_path)
     assert [*tmp_path.iterdir()] == []
 
@@ -73,7 +75,8 @@ def test_values_are_in_a_private_file_that_is_deleted(tmp_path: Path) -> None:
 def test_rendered_objects(tmp_path: Path) -> None:
     modules = Modules({})
     rendered = helm(modules, tmp_path).rendered(TARGET)
-    assert [each["kind"] for each in rendered] == ["Secret"]
+    assert [each["kind"] for each in rendered.objects] == ["Secret"]
+    assert rendered.target == TARGET
     # it is not connected
     assert "host" not in modules.calls[0][1]
     assert [*tmp_path.iterdir()] == []
