@@ -44,7 +44,7 @@ OF_RUNNER = {
     "ansible-runner": (" -IS", "client"),
     "start": (" -IS", "start"),
     # its packages are those of the image
-    "warm-runner": ("", "warm_up"),
+    "warm-runner": ("", "resident"),
 }
 _OF_RUNNER = """\
 #!{python}{options}
@@ -146,8 +146,8 @@ def write_programs(directory: Path, python: str = sys.executable) -> Path:
 
 
 def compile_all(directory: Path, at: Path) -> None:
-    """Precompile the bytecode for a read-only file system. The files never change, so runs do not validate it."""
-    mode = PycInvalidationMode.UNCHECKED_HASH
+    """Precompile the bytecode for a read-only file system. A changed file has an effect nevertheless."""
+    mode = PycInvalidationMode.CHECKED_HASH
     compiled = compileall.compile_dir(
         directory, quiet=1, invalidation_mode=mode, stripdir=str(directory), prependdir=str(at)
     )

@@ -4,7 +4,7 @@
 
 """The `ansible-runner` that ansible-operator finds first on PATH: it has a resident process carry out the run.
 
-Python and Ansible take most of a second to start; the resident process has done so, and forks. When in doubt, this
+Python and the collection take most of a second to start; the resident process has done so, and forks. Without it, this
 program becomes the real ansible-runner, after it has restricted the run. It runs before every run as `python -I -S`,
 and waits for it, so it imports nearly nothing.
 """
@@ -30,6 +30,9 @@ SOCKET = "socket"
 ANSWER_SECONDS = 15
 # How much later than the time limit of a run the resident process has stopped it, unless it hangs.
 STOPPED_SECONDS = 60
+# Why a run was killed that has exceeded its time limit, and its exit status, which is that of ansible-runner.
+TIMEOUT = "timeout"
+STOPPED = 254
 FAILED = 1
 
 
@@ -41,7 +44,7 @@ def main() -> NoReturn:
     reason = _run(directory, arguments) if directory and arguments[:1] == ["run"] else None
     from . import ordinary
 
-    ordinary.run(arguments, reason)
+    ordinary.become(arguments, reason)
 
 
 def _run(directory: str, arguments: Sequence[str]) -> str:
@@ -50,54 +53,36 @@ def _run(directory: str, arguments: Sequence[str]) -> str:
         connection, answer = _answered(directory, arguments)
     except OSError as error:
         return str(error)
+    if connection is None:
+        return answer.decode(errors="replace")
     # From here on there is no ordinary run, whatever fails: the run may have begun.
-    if connection is not None and answer.startswith(message.READY):
-        status = _result(connection, int(answer.removeprefix(message.READY)), arguments)
-        sys.stderr.flush()
-        # Python's own end takes a millisecond, and nothing else has been written
-        os._exit(status)
-    if answer.startswith(message.REFUSED):
-        sys.stderr.write(f"ansible-runner:{answer.removeprefix(message.REFUSED).decode()}. Nothing was run\n")
-        sys.exit(FAILED)
-    if connection is not None:
-        _wait_for_end(connection)
-    return answer.removeprefix(message.ORDINARY).decode(errors="replace").strip()
+    status = _result(connection, int(answer.removeprefix(message.READY)), arguments)
+    sys.stderr.flush()
+    # Python's own end takes a millisecond, and nothing else has been written
+    os._exit(status)
 
 
 def _answered(directory: str, arguments: Sequence[str]) -> tuple[_socket.socket | None, bytes]:
     """The connection and the answer; without a connection, why the run has to be an ordinary one."""
     # the second attempt is for one that has ended by itself, since files have changed or nothing was to be done
     for _attempt in range(2):
-        connection = _connected(directory)
+        connection = connect(directory)
         if connection is None:
-            return None, _not_started(directory).encode()
+            from . import start_resident
+
+            connection = start_resident.started(directory)
+            if connection is None:
+                return None, start_resident.problem(directory).encode()
         answer = _ask(connection, arguments)
         if answer is None:
-            return None, f"it did not answer within {ANSWER_SECONDS} s{_killed(connection)}".encode()
+            killed = ", and has been killed" if send_signal(connection, 9) else ""
+            return None, f"the resident process did not answer within {ANSWER_SECONDS} s{killed}".encode()
         if answer:
             return connection, answer
-    _pause(directory)
-    return None, b"it ended"
+    from . import start_resident
 
-
-def _wait_for_end(connection: _socket.socket) -> None:
-    """Wait for the process that has answered: the resident process kills, and does not count, one without a client."""
-    try:
-        while connection.recv(1 << 10):
-            pass
-    except OSError:
-        # the ordinary run does not depend on it
-        return
-
-
-def _connected(directory: str) -> _socket.socket | None:
-    """The connection to the resident process, which is started if there is none; None if that fails."""
-    connection = connect(directory)
-    if connection is None:
-        from . import start_resident
-
-        connection = start_resident.started(directory)
-    return connection
+    start_resident.pause(directory)
+    return None, b"the resident process ended"
 
 
 def connect(directory: str) -> _socket.socket | None:
@@ -131,7 +116,8 @@ def _connection(path: str) -> _socket.socket | None:
 
 def _ask(connection: _socket.socket, arguments: Sequence[str]) -> bytes | None:
     """Send the request, and return the answer: empty at the end of the connection, None if there is none in time."""
-    data = message.encode([os.fsencode(each) for each in arguments], os.getcwdb(), os.environb)
+    own = message.Request([os.fsencode(each) for each in arguments], os.getcwdb(), os.environb)
+    data = message.encode(own)
     streams = b"".join(each.to_bytes(4, sys.byteorder) for each in range(message.STREAMS))
     try:
         sent = connection.sendmsg([data], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, streams)])
@@ -198,24 +184,6 @@ def send_signal(connection: _socket.socket, number: int) -> bool:
     return True
 
 
-def _killed(connection: _socket.socket) -> str:
-    """Kill the resident process, and with it what it runs; the end of the sentence about it."""
-    return ", and has been killed" if send_signal(connection, 9) else ""
-
-
-def _pause(directory: str) -> None:
-    """It ends as soon as it has to run something: have runs be ordinary ones for a while."""
-    from . import start_resident
-
-    start_resident.pause(directory)
-
-
-def _not_started(directory: str) -> str:
-    from . import start_resident
-
-    return start_resident.problem(directory)
-
-
 def _result(connection: _socket.socket, limit: int, arguments: Sequence[str]) -> int:
     """Let the run begin, and return its exit status; the resident process stops it after the limit in seconds."""
     connection.settimeout(limit + STOPPED_SECONDS)
@@ -223,7 +191,7 @@ def _result(connection: _socket.socket, limit: int, arguments: Sequence[str]) ->
         _send(connection, message.GO)
         answer = _line(connection)
     except TimeoutError:
-        _killed(connection)
+        send_signal(connection, 9)
         answer = b""
     except OSError:
         answer = b""
@@ -231,6 +199,20 @@ def _result(connection: _socket.socket, limit: int, arguments: Sequence[str]) ->
     status, _space, cause = text.partition(b" ")
     if status and not cause:
         return int(status)
-    from . import killed
+    return _killed(arguments, cause.decode() or "the resident process has ended", int(status or FAILED))
 
-    return killed.report(arguments, cause.decode() or "the resident process has ended", int(status or FAILED))
+
+def _killed(arguments: Sequence[str], cause: str, status: int) -> int:
+    """Write the cause, and what ansible-runner leaves of a run that does not end by itself; return the exit status."""
+    sys.stderr.write(f"ansible-runner: the run was killed: {cause}\n")
+    ident = arguments[arguments.index("-i") + 1] if "-i" in arguments[:-1] else ""
+    artifacts = os.path.join(arguments[1], "artifacts", ident)
+    name = TIMEOUT if status == STOPPED else "failed"
+    for file, text in (("status", name), ("rc", str(status))):
+        try:
+            with open(os.path.join(artifacts, file), "x", encoding="utf-8") as stream:
+                stream.write(text)
+        except OSError:
+            # the run has left it
+            continue
+    return status

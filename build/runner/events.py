@@ -1,99 +1,111 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Send ansible-operator the events of a playbook that it acts on, and keep them as artifacts.
+"""The events of a run for ansible-operator, and the artifacts that ansible-runner would leave.
 
-ansible-runner's callback plugin makes the events; ansible-runner parses its output for them, here it is asked directly.
-ansible-operator reads them at a unix socket (runner/eventapi of ansible-operator-plugins v1.42).
+ansible-operator reads the events at a unix socket (runner/eventapi of ansible-operator-plugins v1.42). A run has
+succeeded with the last event of a playbook, or with the one of requeue_after; otherwise, it is repeated after a pause.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import sys
+import shutil
+import uuid
+from collections.abc import Iterable, Mapping
 from contextlib import closing, suppress
+from datetime import UTC, datetime
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from socket import AF_UNIX, socket
-from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
-from ansible.plugins.loader import callback_loader
-from ansible_runner.config.runner import RunnerConfig
-
-CALLBACK = "awx_display"
-# It logs the first three if that is requested; the period of requeue_after is in the second.
-ACTED_ON = frozenset(
-    {"playbook_on_task_start", "runner_on_ok", "runner_item_on_ok", "runner_on_failed", "playbook_on_stats"}
-)
-_LAST = "playbook_on_stats"
+_ENCODING = "utf-8"
+# The action with which a playbook requests to be repeated.
+_REQUEUE = "requeue_after"
 # It accepts an event within 10 s, or answers that it does not.
 _TIMEOUT_SECONDS = 30
 
 
-def callback_module() -> ModuleType:
-    """The module of the callback plugin."""
-    return sys.modules[callback_loader.get(CALLBACK, class_only=True).__module__]
+class Event(NamedTuple):
+    """What ansible-operator acts on."""
+
+    name: str
+    data: Mapping[str, Any]
 
 
-def to_json(value: Any) -> str:
-    """The text of a document with any of Ansible's own types."""
-    return json.dumps(value, cls=callback_module().AnsibleJSONEncoderLocal)
+ENDED = Event("playbook_on_stats", {})
 
 
-def post_from(config: RunnerConfig) -> None:
-    """Post the events from now on."""
-    context = callback_module().event_context
-    sender = _Sender(config)
-    context.dump_begin = lambda _stream: sender.begin(context.get_begin_dict())
-    context.dump_end = lambda _stream: sender.end()
+def requeue(seconds: float) -> Event:
+    """The event with which ansible-operator repeats the run after that time."""
+    data = {"task_action": _REQUEUE, "host": "localhost", "res": {"changed": False, "period": f"{round(seconds, 3)}s"}}
+    return Event("runner_on_ok", {"task": "Schedule the next reconcile while changes are in progress", **data})
 
 
-class _Sender:
-    """The event between its begin and its end, in which its text is printed."""
-
-    def __init__(self, config: RunnerConfig) -> None:
-        self._artifacts = os.path.join(config.artifact_dir, "job_events")
-        self._ident = str(config.ident)
-        self._address = config.settings.get("runner_http_url")
-        self._path = config.settings.get("runner_http_path")
-        # The text of the event without its end: the plugin that prints the result may change it.
-        self._begun: str | None = None
-        self._uuid = self._kind = ""
-        # Without one of the events, ansible-operator would take the run for a success: with the request to be repeated,
-        # or the failure of a task. Without the last one, it reports an error, and repeats the run after a pause.
-        self._is_lost = False
-        self._offset = 0
-        self._count = 0
-
-    def begin(self, event: dict[str, Any]) -> None:
-        self._begun = to_json(event).removesuffix("}") if event["event"] in ACTED_ON else None
-        if self._begun:
-            self._uuid, self._kind, self._offset = event["uuid"], event["event"], _printed()
-
-    def end(self) -> None:
-        if self._begun is None:
-            return
-        self._count += 1
-        rest = {"counter": self._count, "stdout": _text(self._offset), "runner_ident": self._ident}
-        body = f"{self._begun}, {json.dumps(rest).removeprefix('{')}"
-        self._begun = None
-        self._post(body)
-        file = os.path.join(self._artifacts, f"{self._count}-{self._uuid}.json")
-        with open(file, "w", encoding="utf-8") as stream:
-            stream.write(body)
-
-    def _post(self, body: str) -> None:
-        """Post the event; the run goes on if that fails, as with ansible-runner, but it is not reported as complete."""
-        if not self._address or (self._is_lost and self._kind == _LAST):
-            return
-        if not post(self._address, self._path, body):
-            self._is_lost = True
-            print(f"The event {self._kind} was not sent to ansible-operator")
+def failure(message: str) -> Event:
+    """The event of a failed task; ENDED has to follow."""
+    return Event("runner_on_failed", {"task": "Reconcile", "host": "localhost", "res": {"msg": message}})
 
 
-def post(address: str, path: str, body: str) -> bool:
+class Run(NamedTuple):
+    """What ansible-operator requests: the directory of the run's files, how many runs to keep, its name."""
+
+    directory: str
+    kept: int
+    ident: str
+
+    @property
+    def artifacts(self) -> str:
+        """The directory for what the run leaves."""
+        return os.path.join(self.directory, "artifacts", self.ident)
+
+    def read(self, name: str) -> Any:
+        """One of ansible-operator's documents for this run, such as extravars. OSError or ValueError."""
+        with open(os.path.join(self.directory, "env", name), encoding=_ENCODING) as stream:
+            return json.load(stream)
+
+    def end(self, events: Iterable[Event], output: str, status: int) -> int:
+        """Send the events, leave the artifacts, and return the exit status: that of a failure if an event is lost."""
+        settings = self.read("settings")
+        for number, event in enumerate(events, 1):
+            document = self._document(number, event)
+            if not _post(settings["runner_http_url"], settings["runner_http_path"], json.dumps(document)):
+                output += f"The event {event.name} was not sent to ansible-operator.\n"
+                status = status or 1
+                break
+            self._write(os.path.join("job_events", f"{number}-{document['uuid']}.json"), json.dumps(document))
+        self._write("stdout", output)
+        self._write("status", "failed" if status else "successful")
+        self._write("rc", str(status))
+        return status
+
+    def begin(self) -> None:
+        """Make the directory, and remove the artifacts of the oldest runs; a link is ansible-operator's."""
+        os.makedirs(os.path.join(self.artifacts, "job_events"), exist_ok=True)
+        with os.scandir(os.path.dirname(self.artifacts)) as entries:
+            found = [(each.stat().st_mtime, each.path) for each in entries if each.is_dir(follow_symlinks=False)]
+        for _time, path in sorted(found, reverse=True)[self.kept :]:
+            shutil.rmtree(path, ignore_errors=True)
+
+    def _write(self, name: str, text: str) -> None:
+        with open(os.path.join(self.artifacts, name), "w", encoding=_ENCODING) as stream:
+            stream.write(text)
+
+    def _document(self, number: int, event: Event) -> Mapping[str, Any]:
+        return {
+            "uuid": str(uuid.uuid4()),
+            "counter": number,
+            "stdout": "",
+            "created": datetime.now(UTC).isoformat(),
+            "runner_ident": self.ident,
+            "event": event.name,
+            "event_data": event.data,
+        }
+
+
+def _post(address: str, path: str, body: str) -> bool:
     """Post an event to a unix socket; True if it has been accepted."""
     connection = _UnixConnection(address)
     with suppress(OSError, HTTPException), closing(connection):
@@ -113,15 +125,3 @@ class _UnixConnection(HTTPConnection):
         self.sock = socket(AF_UNIX)
         self.sock.settimeout(self.timeout)
         self.sock.connect(self._address)
-
-
-def _printed() -> int:
-    """How many bytes have been printed; standard output is a file."""
-    sys.stdout.flush()
-    return os.lseek(1, 0, os.SEEK_CUR)
-
-
-def _text(offset: int) -> str:
-    """What has been printed since then, without the last line break."""
-    length = _printed() - offset
-    return os.pread(1, length, offset).decode(errors="replace").rstrip("\r\n") if length else ""

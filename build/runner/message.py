@@ -16,23 +16,29 @@ if TYPE_CHECKING:
     # these imports take 15 ms
     from collections.abc import Mapping, Sequence
 
-# The answers of the run's process: it waits for GO; the ordinary runner has to run instead; nothing may run. The last
-# two are followed by a space and the reason. The resident process answers with the exit status when the run has ended.
+# The first answer is READY and the time limit of the run in seconds. The run begins with GO, and would not without it.
+# The second answer is ENDED, the exit status, and why the run was killed, if it was.
 READY = b"ready"
-ORDINARY = b"ordinary"
-REFUSED = b"refused"
 ENDED = b"ended"
-# The answer of the client. A run without it has not begun.
 GO = b"go\n"
 STREAMS = 3
 LENGTH = 4
 END = b"\0"
 
 
-def encode(arguments: Sequence[bytes], directory: bytes, environment: Mapping[bytes, bytes]) -> bytes:
+class Request:
+    """Arguments without the program's name, working directory and environment, as the operating system has them."""
+
+    def __init__(self, arguments: Sequence[bytes], directory: bytes, environment: Mapping[bytes, bytes]) -> None:
+        self.arguments = [*arguments]
+        self.directory = directory
+        self.environment = {**environment}
+
+
+def encode(request: Request) -> bytes:
     """The length and the body."""
-    variables = [name + b"=" + value for name, value in environment.items()]
-    parts = [b"%d" % len(arguments), *arguments, directory, *variables]
+    variables = [name + b"=" + value for name, value in request.environment.items()]
+    parts = [b"%d" % len(request.arguments), *request.arguments, request.directory, *variables]
     body = b"".join([part + END for part in parts])
     return len(body).to_bytes(LENGTH, "big") + body
 
@@ -40,3 +46,11 @@ def encode(arguments: Sequence[bytes], directory: bytes, environment: Mapping[by
 def length(data: bytes) -> int:
     """The length of the whole message, that of a header if it is not complete."""
     return LENGTH + int.from_bytes(data[:LENGTH], "big") if len(data) >= LENGTH else LENGTH
+
+
+def decode(data: bytes) -> Request:
+    """The request of a whole message. ValueError or IndexError for another one."""
+    number, *parts = data[LENGTH:].split(END)[:-1]
+    count = int(number)
+    variables = (part.partition(b"=") for part in parts[count + 1 :])
+    return Request(parts[:count], parts[count], {name: value for name, _equals, value in variables})

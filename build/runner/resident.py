@@ -1,10 +1,10 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The resident process: it has imported Ansible once, accepts connections, and forks a process for each run.
+"""The resident process: it has imported the collection and the Kubernetes client, and forks a process for each run.
 
-It reads nothing that a client sends; the run's process does. Its only other work is the end of a run: the exit status
-for the client, the time limit, and the end of a run whose client has ended. It has one thread and no state of a run.
+The program `warm-runner`. It imports no Ansible, has one thread, and does nothing with a request but read it: it knows
+which runs there are, and ends those that exceed the time limit, or whose client has ended.
 """
 
 from __future__ import annotations
@@ -15,33 +15,42 @@ import select
 import signal
 import socket
 import struct
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import NamedTuple, NoReturn
 
-from . import changed_files, message, process_death, restrictions, run_process
-from .client import DIRECTORY, SOCKET
-from .killed import STOPPED, TIMEOUT
+from . import kubernetes_models, message, processes, restrictions
+from .client import DIRECTORY, FAILED, SOCKET, STOPPED, TIMEOUT
 
 # Without a run for so long it ends; the next run starts another one.
 IDLE_SECONDS = 900
+# The exit status of a run that has needed too much memory.
+OUT_OF_MEMORY = 251
 _TICK_SECONDS = 5
 _PAUSE_SECONDS = 0.1
 # ansible-operator's workers are fewer.
 _BACKLOG = 128
-# After so many runs in a row with another environment, as when the first run was not ansible-operator's, it ends.
-_MOST_FOREIGN = 3
+_RECEIVED_BYTES = 1 << 16
+_CLIENT_ENDED = "its client has ended"
 
 
-def serve(environment: dict[bytes, bytes]) -> None:
-    """Serve until SIGTERM, until files have changed, or until there was no run for a long time.
+def main() -> None:
+    """Import what runs need, and serve until SIGTERM, until files have changed, or until there was no run for long."""
+    os.umask(0o077)
+    os.chdir("/")
+    own = os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), os.pardir, "collections")
+    # where Ansible finds the collection, too
+    sys.path[:0] = os.environ.get("ANSIBLE_COLLECTIONS_PATH", own).split(os.pathsep)
+    kubernetes_models.leave_out()
+    from . import reconcile, rehearsal
 
-    ``environment``: that in which this process was started, before Ansible's settings were added.
-    """
-    files = changed_files.loaded_files()
-    refusal = changed_files.outdated_bytecode(files)
+    reconcile.import_all()
+    rehearsal.rehearse()
     path = os.path.join(os.environ[DIRECTORY], SOCKET)
+    processes.collect_orphans()
     with socket.socket(socket.AF_UNIX) as listener, woken_by_signals() as (signals, stopped):
         with suppress(FileNotFoundError):
             os.unlink(path)
@@ -50,56 +59,94 @@ def serve(environment: dict[bytes, bytes]) -> None:
         gc.collect()
         gc.freeze()
         listener.listen(_BACKLOG)
-        Resident(listener, signals, stopped, path, environment, files, refusal).serve()
+        Resident(listener, signals, stopped, path).serve()
+
+
+class Resource(NamedTuple):
+    """The resource of a run."""
+
+    kind: str
+    namespace: str
+    name: str
+
+
+@dataclass
+class Client:
+    """A client whose run has not begun: what has been received of its request, and the request when it is complete."""
+
+    connection: socket.socket
+    data: bytes = b""
+    streams: list[int] = field(default_factory=list)
+    request: message.Request | None = None
+
+    def receive(self) -> None:
+        """Receive what there is. EOFError at the end; OSError, ValueError or IndexError for something else."""
+        data, streams, _flags, _address = socket.recv_fds(self.connection, _RECEIVED_BYTES, message.STREAMS)
+        if not data:
+            raise EOFError
+        self.data += data
+        self.streams += streams
+
+    def close(self) -> None:
+        """Close what has been received from it."""
+        self.connection.close()
+        self.close_streams()
+
+    def close_streams(self) -> None:
+        """Close its standard input, output and error, whose readers wait for their end."""
+        for each in self.streams:
+            os.close(each)
 
 
 @dataclass
 class Run:
-    """A run: its process, the connection to its client, and when it has to end; ``cause``: why it has been killed."""
+    """A run: its process, the connection to its client, the resource, since when it runs, and when it has to end.
+
+    ``since`` and ``deadline`` are times of the monotonic clock. ``cause``: why it has been killed.
+    """
 
     pid: int
     connection: socket.socket
+    resource: Resource
+    since: float
     deadline: float
     cause: str = ""
 
 
 @dataclass
 class Resident:
-    """What is served: the listener at the path, the reading end of the signals, the start's environment and files."""
+    """What is served: the listener at the path, the reading end of the signals, and those that ask it to stop.
+
+    ``runs`` are those in progress, by process. ``unfinished``: why the last run of a resource did not end by itself.
+    """
 
     listener: socket.socket
     signals: socket.socket
     stopped: list[int]
     path: str
-    environment: dict[bytes, bytes]
-    files: changed_files.Files
-    refusal: str
+    clients: dict[int, Client] = field(default_factory=dict)
     runs: dict[int, Run] = field(default_factory=dict)
-    # how many of the last runs had another environment
-    foreign: int = 0
+    unfinished: dict[Resource, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        from . import reconcile, shipped
+
+        self.reconcile, self.files = reconcile, shipped.Files()
+        self.limit = restrictions.max_run_seconds(dict(os.environ))
 
     def serve(self) -> None:
         """Accept until a reason to end; then let the runs finish."""
-        limit = restrictions.max_run_seconds(dict(os.environ))
         own, last_run = os.stat(self.path), time.monotonic()
-        while self._is_own(own) and not self._is_useless() and time.monotonic() - last_run < IDLE_SECONDS:
-            if self._wait(self.listener) and (connection := self._accept()):
-                if changed_files.is_changed(self.files):
-                    # the client starts another one, since there is no path to this one any more
-                    os.unlink(self.path)
-                    connection.close()
-                    break
-                self._start(connection, limit)
+        while self._is_own(own) and not self.stopped and time.monotonic() - last_run < IDLE_SECONDS:
+            self._wait(self.listener)
             last_run = time.monotonic() if self.runs else last_run
         if self._is_own(own):
             os.unlink(self.path)
         self.listener.close()
-        while self.runs:
+        for handle in [handle for handle, client in self.clients.items() if client.request is None]:
+            self._forget(handle)
+        while self.runs or self.clients:
             self._wait(None)
-
-    def _is_useless(self) -> bool:
-        """True if it has been asked to end, or if runs have another environment than the start had."""
-        return bool(self.stopped) or self.foreign >= _MOST_FOREIGN
 
     def _is_own(self, own: os.stat_result) -> bool:
         """False if the directory has been removed, or another process has taken the place of this one."""
@@ -107,105 +154,143 @@ class Resident:
             return os.path.samestat(os.stat(self.path), own)
         return False
 
-    def _wait(self, listener: socket.socket | None) -> bool:
-        """Handle what happens to the runs until a client connects, or a moment has passed; True if one connects."""
-        poll = select.poll()
-        poll.register(self.signals, select.POLLIN)
-        if listener:
-            poll.register(listener, select.POLLIN)
-        # no data is read here: only the end of the connection counts
+    def _wait(self, listener: socket.socket | None) -> None:
+        """Handle what happens until the next deadline, at most a moment."""
+        # no data is read of the client of a run: only the end of its connection counts
         running = [run for run in self.runs.values() if not run.cause]
-        for run in running:
-            poll.register(run.connection, select.POLLRDHUP)
         now = time.monotonic()
         until = min([now + _TICK_SECONDS, *(run.deadline for run in running)])
-        ready = {handle for handle, _event in poll.poll(max(0, until - now) * 1000)}
+        read = [self.signals.fileno(), *self.clients, *([listener.fileno()] if listener else [])]
+        ready = _ready(read, [run.connection.fileno() for run in running], max(0, until - now))
         if self.signals.fileno() in ready:
             self.signals.recv(4096)
         for run in running:
             if run.connection.fileno() in ready:
-                self._kill(run, "its client has ended")
+                self._kill(run, _CLIENT_ENDED)
             elif time.monotonic() >= run.deadline:
                 self._kill(run, TIMEOUT)
         self._reap()
-        return listener is not None and listener.fileno() in ready
+        for handle in ready & self.clients.keys():
+            self._receive(handle)
+        if listener and listener.fileno() in ready:
+            self._accept(listener)
 
-    def _accept(self) -> socket.socket | None:
+    def _accept(self, listener: socket.socket) -> None:
         """Accept a connection of the same user."""
         try:
-            connection, _address = self.listener.accept()
+            connection, _address = listener.accept()
         except OSError:
             # too many open files, for example, which does not change at once
             time.sleep(_PAUSE_SECONDS)
-            return None
+            return
         credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
         if struct.unpack("3i", credentials)[1] == os.geteuid():
-            return connection
-        connection.close()
-        return None
+            connection.setblocking(False)
+            self.clients[connection.fileno()] = Client(connection)
+        else:
+            connection.close()
 
-    def _start(self, connection: socket.socket, limit: int) -> None:
+    def _forget(self, handle: int) -> None:
+        self.clients.pop(handle).close()
+
+    def _receive(self, handle: int) -> None:
+        """Receive a part of the request, or the message with which the run begins."""
+        client = self.clients[handle]
+        try:
+            client.receive()
+            if client.request is not None:
+                if client.data == message.GO:
+                    self._start(self.clients.pop(handle), client.request)
+            elif len(client.data) >= message.length(client.data):
+                client.request, client.data = message.decode(client.data), b""
+                self._answer(client)
+        except (OSError, EOFError, ValueError, IndexError):
+            self._forget(handle)
+
+    def _answer(self, client: Client) -> None:
+        """Answer the request: the run may begin, unless files have changed. Then it is for another resident process."""
+        if self.files.are_changed():
+            # the client starts another one, since there is no path to this one any more
+            os.unlink(self.path)
+            raise EOFError
+        if len(client.streams) != message.STREAMS:
+            raise ValueError
+        client.connection.sendall(b"%b %d\n" % (message.READY, self.limit))
+
+    def _start(self, client: Client, request: message.Request) -> None:
         """Fork the process of the run."""
-        parent = os.getpid()
+        _group, *resource_parts = restrictions.parts_of(os.fsdecode(request.arguments[1]))
+        resource = Resource(*resource_parts)
+        parent, now = os.getpid(), time.monotonic()
         try:
             pid = os.fork()
         except OSError as error:
-            # the client takes the ordinary way
-            with suppress(OSError):
-                connection.sendall(b"%b %b\n" % (message.ORDINARY, str(error).encode()))
-            connection.close()
+            sys.stderr.write(f"{error}\n")
+            client.close()
             return
         if pid == 0:
-            self._become_run(connection, limit, parent)
-        self.runs[pid] = Run(pid, connection, time.monotonic() + limit)
+            self._become_run(client, request, resource, parent)
+        client.close_streams()
+        self.runs[pid] = Run(pid, client.connection, resource, now, now + self.limit)
 
-    def _become_run(self, connection: socket.socket, limit: int, parent: int) -> None:
-        """In the new process: keep nothing but the own connection, and never return."""
+    def _become_run(self, client: Client, request: message.Request, resource: Resource, parent: int) -> NoReturn:
+        """In the new process: keep nothing but the own connection, whose end is that of the run, and the streams."""
         try:
-            process_death.with_parent(parent)
+            processes.end_with(parent, signal.SIGKILL)
             # it ends soon, and what only a collection would free is little
             gc.disable()
             signal.set_wakeup_fd(-1)
             for each in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
                 signal.signal(each, signal.SIG_DFL)
             os.setsid()
-            self.listener.close()
-            self.signals.close()
-            for run in self.runs.values():
-                run.connection.close()
+            kept = {0, 1, 2, client.connection.fileno(), *client.streams}
+            for handle in {*map(int, os.listdir("/proc/self/fd"))} - kept:
+                # one of them was that of the listing
+                with suppress(OSError):
+                    os.close(handle)
+            for stream, handle in enumerate(client.streams):
+                os.dup2(handle, stream)
+                os.close(handle)
+            self.reconcile.carry_out(request, self.files.problem, self.unfinished.get(resource, ""))
         finally:
-            run_process.serve(connection, self.environment, limit, self.refusal)
+            os._exit(FAILED)
 
     @staticmethod
     def _kill(run: Run, cause: str) -> None:
-        """Kill the process of the run, which has not been waited for, and its own processes, which end with it."""
+        """Kill the process of the run, which has not been waited for; its own processes become children of this one."""
         run.cause = cause
-        # it may not have its own group yet
-        for kill in (os.kill, os.killpg):
-            with suppress(ProcessLookupError):
-                kill(run.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(run.pid, signal.SIGKILL)
 
     def _reap(self) -> None:
-        """Answer the clients of the runs that have ended."""
+        """Answer the clients of the runs that have ended, and kill what they have left."""
         for pid in _ended():
             run = self.runs.pop(pid, None)
-            if run is not None:
-                # until it is waited for, no other group of processes gets its number
-                with suppress(ProcessLookupError):
-                    os.killpg(pid, signal.SIGKILL)
             code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+            for orphan in processes.children() - self.runs.keys():
+                os.kill(orphan, signal.SIGKILL)
             if run is not None:
-                self.foreign = self.foreign + 1 if code == run_process.OTHER_START else 0
-                _answer(run, code)
+                self._end(run, code)
+
+    def _end(self, run: Run, code: int) -> None:
+        """Answer the client of a run that has ended with this exit status, negative for a signal."""
+        killed = run.cause or (f"signal {-code}" if code < 0 else "")
+        self.unfinished.pop(run.resource, None)
+        if code == OUT_OF_MEMORY or (killed and killed != _CLIENT_ENDED):
+            self.unfinished[run.resource] = killed or "it needed more memory than a run may have"
+        code = STOPPED if run.cause == TIMEOUT else code if code >= 0 else 128 - code
+        with suppress(OSError):
+            run.connection.sendall(f"{message.ENDED.decode()} {code} {killed}".rstrip().encode() + b"\n")
+        run.connection.close()
 
 
-def _answer(run: Run, code: int) -> None:
-    """Answer the client of a run that has ended with this exit status, negative for a signal."""
-    killed = run.cause or (f"signal {-code}" if code < 0 else "")
-    code = STOPPED if run.cause == TIMEOUT else code if code >= 0 else 128 - code
-    with suppress(OSError):
-        run.connection.sendall(f"{message.ENDED.decode()} {code} {killed}".rstrip().encode() + b"\n")
-    run.connection.close()
+def _ready(read: Sequence[int], ended: Sequence[int], seconds: float) -> set[int]:
+    """The handles of which some can be read, or whose connection has ended, within that time."""
+    poll = select.poll()
+    for handles, event in ((read, select.POLLIN), (ended, select.POLLRDHUP)):
+        for each in handles:
+            poll.register(each, event)
+    return {handle for handle, _event in poll.poll(seconds * 1000)}
 
 
 def _ended() -> Iterator[int]:

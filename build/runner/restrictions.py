@@ -1,7 +1,6 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-
 """What a run may do and keep.
 
 ansible-operator passes the strings of a resource to Ansible as variables, and its annotations set how much is logged
@@ -31,11 +30,6 @@ OURS = "druidops_"
 # Number of runs per resource with kept artifacts. With fewer, ansible-runner fails on the operator's link `latest`.
 MIN_ARTIFACTS = 6
 MAX_ARTIFACTS = 20
-# Minimum period in seconds that the author of a resource can request. Without a request, no period is set.
-MIN_PERIOD_SECONDS = 10
-# The variable with which a playbook requests that period, if the author of the resource requests a shorter one.
-LEAST_PERIOD = "druidops_least_period"
-PERIOD = "ansible.sdk.operatorframework.io/reconcile-period"
 # Maximum duration of a run in seconds: a hanging run would block one of the operator's workers indefinitely.
 MAX_RUN_SECONDS = 900
 # The file of the runs that have been attempted while none has reached its action, which removes it; at most so long.
@@ -53,7 +47,7 @@ _CANNOT_RUN = 2
 def restrict(arguments: list[str], environment: dict[str, str], now: float) -> list[str]:
     """Restrict the requested run: its files, and the arguments, which are returned. SystemExit if nothing may run."""
     directory = arguments[1]
-    _rewrite(directory, "extravars", lambda document: allowed_variables(document, *kind_of(directory)))
+    _rewrite(directory, "extravars", allowed_variables)
     timeout = {"job_timeout": max_run_seconds(environment)}
     _rewrite(directory, "settings", lambda document: {**document, **timeout})
     record_attempt(environment.get(PENDING, ""), directory, now)
@@ -86,7 +80,7 @@ def _artifacts(number: str) -> str:
 
 def max_verbosity(directory: str, environment: dict[str, str]) -> int:
     """The maximum verbosity of the runs of a kind: the value of ansible-operator's own variable, 0 if it is not set."""
-    group, kind = kind_of(directory)
+    group, kind, _namespace, _name = parts_of(directory)
     value = environment.get(f"ANSIBLE_VERBOSITY_{kind}_{group}".replace(".", "_").upper(), "")
     return int(value) if value.isdecimal() else 0
 
@@ -108,10 +102,10 @@ def unused_seconds(environment: dict[str, str]) -> float:
     return max(unused.SECONDS, 2 * seconds(environment.get("RECONCILE_WAIT", "")), 2 * max_run_seconds(environment))
 
 
-def kind_of(directory: str) -> tuple[str, str]:
-    """Group and kind of the resource: the directory ends in GROUP/VERSION/KIND/NAMESPACE/NAME."""
-    parts = ["", *directory.rstrip("/").split("/")]
-    return (parts[-5], parts[-3]) if len(parts) > 5 else ("", "")
+def parts_of(directory: str) -> tuple[str, str, str, str]:
+    """Group, kind, namespace and name of the resource: the directory ends in GROUP/VERSION/KIND/NAMESPACE/NAME."""
+    parts = [*[""] * 5, *directory.rstrip("/").split("/")]
+    return parts[-5], parts[-3], parts[-2], parts[-1]
 
 
 def max_run_seconds(environment: dict[str, str]) -> int:
@@ -138,23 +132,9 @@ def _rewrite(directory: str, name: str, change: Callable[[dict[str, Any]], dict[
         raise _refused(f"{file}: the run's {name} cannot be read: {error}. Nothing was run", _CANNOT_RUN) from error
 
 
-def allowed_variables(variables: dict[str, Any], group: str, kind: str) -> dict[str, Any]:
-    """The variables without those of the resource, and the minimum period if its author requests a shorter one."""
-    found = {name: value for name, value in variables.items() if name == META or name.startswith(OURS)}
-    resource = resource_of(variables, group, kind)
-    asked = (resource.get("metadata", {}).get("annotations") or {}).get(PERIOD)
-    is_too_short = 0 < seconds(plain(asked) or "") < MIN_PERIOD_SECONDS
-    return {**found, LEAST_PERIOD: MIN_PERIOD_SECONDS} if is_too_short else found
-
-
-def resource_of(variables: dict[str, Any], group: str, kind: str) -> dict[str, Any]:
-    """The resource in the variables of its run; empty without one."""
-    return variables.get(f"_{group}_{kind.lower()}".replace(".", "_").replace("-", "_")) or {}
-
-
-def plain(value: Any) -> Any:
-    """A string of the resource, which is marked if watches.yaml has markUnsafe."""
-    return value.get("__ansible_unsafe") if isinstance(value, dict) else value
+def allowed_variables(variables: dict[str, Any]) -> dict[str, Any]:
+    """The variables without those of the resource."""
+    return {name: value for name, value in variables.items() if name == META or name.startswith(OURS)}
 
 
 def seconds(duration: str) -> float:

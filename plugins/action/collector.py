@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_mod
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import with_helm
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection_options import OPTIONS
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import operator_environment, result
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.action import ReconcileAction
 
 
@@ -30,9 +30,11 @@ class ActionModule(ReconcileAction):
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Run the reconcile that the task specifies, and return its result."""
-        arguments = self._task.args
+        is_operator = self._is_operator
+        arguments = operator_environment.with_environment({**self._task.args, "operator": is_operator}, os.environ)
+        environment = operator_environment.of_server(os.environ, is_operator=is_operator)
         try:
-            connection = helm_connection({name: arguments.get(name) for name in OPTIONS}, self._environment())
+            connection = helm_connection({name: arguments.get(name) for name in OPTIONS}, environment)
         except KubernetesError as error:
             return result.of_error(error, True)
 
@@ -43,11 +45,6 @@ class ActionModule(ReconcileAction):
         helm = Helm(run_module, connection.arguments, connection.environment, binary, _local_temporary(), registry)
         self.kind = with_helm(helm)
         return super().run(tmp, task_vars)
-
-    def _environment(self) -> dict[str, str]:
-        """Return the environment without the kubeconfig of ansible-operator's cache."""
-        hidden = {"K8S_AUTH_KUBECONFIG"} if self._task.args.get("cache_kubeconfig") else set()
-        return {name: value for name, value in os.environ.items() if name not in hidden}
 
     def _module(
         self, name: str, options: Mapping[str, Any], environment: Mapping[str, str], task_vars: Mapping[str, Any]

@@ -26,15 +26,6 @@ options:
       - The operator sets this to V(false). Problems are then reported only in the conditions.
     type: bool
     default: true
-  ignored_namespaces:
-    description:
-      - Namespaces whose resources are ignored; the task is then skipped. For the operator.
-      - If such a resource is being deleted, its finalizer is removed after 30 seconds if ansible-operator has set it
-        (according to C(managedFields)), since nothing else would remove it, and an event is written. Nothing else is
-        changed.
-    type: list
-    elements: str
-    default: []
   refuse_own_host:
     description:
       - Reject an address of Druid, from the resource or its Services, that points to the host where the task runs, or
@@ -43,34 +34,13 @@ options:
       - The operator sets this to V(true), since the author of a resource must not reach the other servers of its pod.
     type: bool
     default: false
-  log:
+  operator:
     description:
-      - Path of a file to which one line of JSON is appended, with the resource, the changes, the duration in seconds,
-        and what the resource is waiting for.
-    type: str
-  cache_kubeconfig:
-    description:
-      - Path of a kubeconfig for a proxy that serves reads from a cache, such as the one that ansible-operator sets in
-        E(K8S_AUTH_KUBECONFIG) for every run.
-      - The current state is first read from the cache. Only if changes in Kubernetes or in Druid are needed, it is read
-        again from the API server, and the changes are computed from that state. Secrets are never read through the
-        cache.
-      - If this option is set, E(K8S_AUTH_KUBECONFIG) is not the default of O(kubeconfig).
-    type: str
-  metrics_url:
-    description:
-      - URL to which the metrics of each reconcile are posted, such as V(http://localhost:5050/metrics) of
-        ansible-operator.
-      - Takes at most a few seconds, and never fails the task. Errors are reported in the line of O(log).
-      - Not used in check mode.
-    type: str
-  metrics_namespaces:
-    description:
-      - Namespaces whose resources of the same kind are counted for the metrics, read through O(cache_kubeconfig).
-      - An empty list selects all namespaces.
-    type: list
-    elements: str
-    default: []
+      - The task is one of operator-sdk's Ansible operator, and takes its settings from the environment of the operator
+        (docs/image.md). O(fail_when_blocked) is then V(false), and options that the environment sets have its values.
+      - Without this option, no variable of the operator's environment has any meaning.
+    type: bool
+    default: false
   ignored_variables:
     description:
       - Set by the role. Names of variables that begin with the prefix of the role's variables, and that are not the

@@ -135,14 +135,6 @@ options:
     type: list
     elements: str
     default: []
-  keep_finalizer:
-    description:
-      - Keep the finalizer on the resource even if C(disablePVCDeletionFinalizer) is set. PVCs are kept in either case.
-      - The operator sets this to V(true), since ansible-operator does not run for a deleted resource without finalizer.
-      - A reconcile of a resource that is being deleted then does not wait until its pods are terminating. The next one
-        continues the deletion.
-    type: bool
-    default: false
 seealso:
   - module: druidops.druid.cluster_info
 """

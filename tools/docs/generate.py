@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tools.docs import campaign_tests, health, permissions, role_variables
+from tools.docs import campaign_tests, digests, health, permissions, role_variables
 
 
 class Part(NamedTuple):
@@ -46,6 +46,7 @@ def parts() -> Iterator[Part]:
     yield Part(Path("docs/monitoring.md"), health.BEGIN, health.END, health_of_tools)
     required = permissions.table(Path("tests/system/modules/permissions.yml"))
     yield Part(Path("docs/permissions.md"), permissions.BEGIN, permissions.END, required)
+    yield Part(Path("build/runner/shipped.py"), digests.BEGIN, digests.END, digests.table(Path()))
 
 
 def update(part: Part, check: bool) -> bool:

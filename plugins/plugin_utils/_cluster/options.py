@@ -25,7 +25,6 @@ ARGUMENTS: Mapping[str, Any] = {
     "read_timeout": {"type": "float", "default": TIMEOUTS.read_timeout, "aliases": ["timeout"]},
     "retry_timeout": {"type": "float", "default": TIMEOUTS.retry_timeout},
     "wait_for_recovery": {"type": "bool", "default": False},
-    "keep_finalizer": {"type": "bool", "default": False},
 }
 
 
@@ -50,7 +49,7 @@ def to_options(arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> 
         allowed_endpoint_hosts=tuple(arguments["allowed_endpoint_hosts"]),
         url=arguments["url"],
         refuse_own_host=arguments["refuse_own_host"],
-        keep_finalizer=arguments["keep_finalizer"],
+        keep_finalizer=arguments["operator"],
         timeouts=to_timeouts(arguments),
         meter=meter,
     )

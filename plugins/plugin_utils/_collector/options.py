@@ -51,7 +51,7 @@ class Options(request.Options):
 
 def to_options(helm: Helm, arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> Options:
     """Return the options of a reconcile from the arguments of the action."""
-    limit = TimeLimit(OPERATOR_SECONDS) if arguments["cache_kubeconfig"] else None
+    limit = TimeLimit(OPERATOR_SECONDS) if arguments["operator"] else None
     return Options(
         check_mode=check_mode,
         helm=replace(helm, service_account=arguments["tenant_service_account"], time_limit=limit),

@@ -30,6 +30,6 @@ class Timeouts:
 
 def to_timeouts(arguments: Mapping[str, Any]) -> Timeouts:
     """Return the timeouts of a task. In the operator they are fixed, and the next reconcile is the retry."""
-    if arguments["cache_kubeconfig"]:
+    if arguments["operator"]:
         return Timeouts(_READ_SECONDS, retry_timeout=0, of_run=TimeLimit(OPERATOR_SECONDS))
     return Timeouts(arguments["read_timeout"], arguments["retry_timeout"])

@@ -11,11 +11,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible.errors import AnsibleActionFail, AnsibleError, AnsibleFileNotFound
+from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 from ansible_collections.druidops.druid.plugins.module_utils._values.userinfo import without_userinfo
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection_options import argument_spec
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import pending_run
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import operator_environment
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import ARGUMENTS, CONSTRAINTS
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_documents import InvalidResource
@@ -42,7 +43,8 @@ class ReconcileAction(ActionBase):
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Run the reconcile that the task specifies, and return its result."""
         del tmp
-        pending_run.report_start()
+        if self._is_operator:
+            operator_environment.report_start()
         returned: dict[str, Any] = super().run(task_vars=task_vars)
         unknown = self._unknown_variables(task_vars or {})
         if unknown.error:
@@ -50,8 +52,14 @@ class ReconcileAction(ActionBase):
         if unknown.warning:
             display.warning(unknown.warning)
         arguments = self._valid_arguments({**ARGUMENTS, **self.kind.arguments, **argument_spec()})
+        arguments = operator_environment.with_environment(arguments, os.environ)
         task = Task(self.kind, arguments, self._find_file, display.display, display.warning, self._task.check_mode)
         return returned | task.run()
+
+    @property
+    def _is_operator(self) -> bool:
+        """Whether the task is one of the operator."""
+        return bool(boolean(self._task.args.get("operator", False), strict=False))
 
     def _unknown_variables(self, variables: Mapping[str, Any]) -> UnknownVariables:
         """Return the unknown variables of the role; a task without the role does not set the option.
@@ -59,7 +67,9 @@ class ReconcileAction(ActionBase):
         This comes before the validation of the options, which a mistyped variable can make incomplete.
         """
         prefix, ignored = self.kind.prefix, self._task.args.get("ignored_variables")
-        known = names_of(prefix, {**ARGUMENTS, **self.kind.arguments}, self.kind.role_variables)
+        # the operator's playbooks set the option `operator`, not a variable of the role
+        options = {*ARGUMENTS, *self.kind.arguments} - {"operator"}
+        known = names_of(prefix, options, self.kind.role_variables)
         return unknown_variables(prefix, known, () if ignored is None else variables, listed(ignored))
 
     def _valid_arguments(self, options: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -28,6 +28,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cached_
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.operator_environment import (
+    LEAST_PERIOD_SECONDS,
+    PERIOD,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import is_new_generation
@@ -37,10 +41,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.duration im
 _Options = TypeVar("_Options", bound=Options)
 _Plan = TypeVar("_Plan", bound=Plan[Any])
 
-DEFAULT_PERIOD_SECONDS = 60.0
-# ansible-operator's annotation with the period of one resource, and the least one that takes effect.
-_PERIOD = "ansible.sdk.operatorframework.io/reconcile-period"
-_LEAST_PERIOD_SECONDS = 10.0
 # One reconcile is due in each cycle. Reconciles are a period and some milliseconds apart: the tolerance is for these.
 _CYCLE_PERIODS, _TOLERANCE_PERIODS = 9, 0.2
 
@@ -111,8 +111,8 @@ def _compared(
 
 def period_of(resource: Manifest, period: float) -> float:
     """Return the seconds between two reconciles of a resource to which nothing happens."""
-    specified = (resource["metadata"].get("annotations") or {}).get(_PERIOD)
-    return max(seconds_of(specified), _LEAST_PERIOD_SECONDS) if isinstance(specified, str) else period
+    specified = (resource["metadata"].get("annotations") or {}).get(PERIOD)
+    return max(seconds_of(specified), LEAST_PERIOD_SECONDS) if isinstance(specified, str) else period
 
 
 def is_full_due(uid: str, period: float, now: datetime) -> bool:

@@ -32,6 +32,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step imp
 GRACE = timedelta(seconds=30)
 # The resource was changed after it was read.
 CONFLICT_SECONDS = 5
+# After a run without a request to be repeated, ansible-operator removes the finalizer of a terminating resource.
+REPEATED_SECONDS = 300
 
 
 def release(api: KubernetesApi, kind: Kind[Any, Any], request: Request[Any], now: datetime) -> dict[str, Any]:
@@ -71,11 +73,11 @@ def seconds_left(resource: Manifest, now: datetime) -> int:
     return math.ceil((deleted.replace(tzinfo=UTC) + GRACE - now).total_seconds())
 
 
-def _skipped(requeue_after: int | None = None) -> dict[str, Any]:
+def _skipped(requeue_after: int = REPEATED_SECONDS) -> dict[str, Any]:
     """Return the result of a task that did nothing."""
     return {
         "changed": False,
         "skipped": True,
         "skip_reason": "The namespace is ignored.",
-        **({} if requeue_after is None else {"requeue_after": requeue_after}),
+        "requeue_after": requeue_after,
     }

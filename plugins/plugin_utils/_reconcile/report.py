@@ -26,6 +26,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import send
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.operator_environment import (
+    LEAST_PERIOD_SECONDS,
+    is_too_often,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
@@ -71,7 +75,8 @@ class Report(Generic[_Plan]):
     `progress` is a line of text. `requeue_after` are the seconds until the next reconcile, None for the regular period.
     `reporting_errors` are errors of writes of status and events; with `is_deleted` the resource was deleted.
     `stuck`: why it does not reach the desired state by itself, empty if it may. With `is_known` there is nothing to
-    write: no step, and the status and the events have all this already.
+    write: no step, and the status and the events have all this already. `is_too_often`: the resource
+    requests a shorter period than the operator has.
     """
 
     plan: _Plan
@@ -84,10 +89,16 @@ class Report(Generic[_Plan]):
     progress: str = ""
     stuck: str = ""
     is_known: bool = False
+    is_too_often: bool = False
 
     @property
     def changed(self) -> bool:
         return self.plan.changes
+
+    @property
+    def least_requeue_after(self) -> int | None:
+        """After how many seconds the operator reconciles next; None for the regular period."""
+        return LEAST_PERIOD_SECONDS if self.requeue_after is None and self.is_too_often else self.requeue_after
 
     @property
     def is_ready(self) -> bool:
@@ -198,6 +209,7 @@ def report(
         kind.progress(document),
         masked(stuck) if (stuck := kind.stuck(done, plan, now)) else "",
         is_known,
+        is_too_often(completed.resource["metadata"].get("annotations") or {}),
     )
 
 

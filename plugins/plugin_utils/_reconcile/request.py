@@ -36,13 +36,9 @@ ARGUMENTS: Mapping[str, Any] = {
     "wait_timeout": {"type": "int", "default": 600},
     "wait_sleep": {"type": "int", "default": 2},
     "allowed_reference_namespaces": {"type": "list", "elements": "str", "default": []},
-    "ignored_namespaces": {"type": "list", "elements": "str", "default": []},
     "refuse_own_host": {"type": "bool", "default": False},
     "fail_when_blocked": {"type": "bool", "default": True},
-    "log": {"type": "str"},
-    "cache_kubeconfig": {"type": "str"},
-    "metrics_url": {"type": "str"},
-    "metrics_namespaces": {"type": "list", "elements": "str", "default": []},
+    "operator": {"type": "bool", "default": False},
     "ignored_variables": {"type": "list", "elements": "str"},
 }
 CONSTRAINTS: Mapping[str, Any] = {

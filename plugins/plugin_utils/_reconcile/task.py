@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -21,21 +22,26 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cached_
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import ignored_namespace, log_file, result
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.cache_first import (
-    DEFAULT_PERIOD_SECONDS,
-    cache_first,
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import (
+    ignored_namespace,
+    log_file,
+    operator_environment,
+    result,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.cache_first import cache_first
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request, to_request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import report_observe_failure
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import ARGUMENTS, Request, to_request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.duration import seconds_of
 
 
 @dataclass(frozen=True)
 class Task:
-    """A task of a kind. `find_file` returns the path of a file of a playbook; `display` and `warn` print a text."""
+    """A task of a kind. `find_file` returns the path of a file of a playbook; `display` and `warn` print a text.
+
+    `unfinished`: why the last task for this resource did not end by itself, empty if it did.
+    """
 
     kind: Kind[Any, Any]
     arguments: Mapping[str, Any]
@@ -43,6 +49,7 @@ class Task:
     display: Callable[[str], None]
     warn: Callable[[str], None]
     check_mode: bool = False
+    unfinished: str = ""
 
     def run(self) -> dict[str, Any]:
         """Reconcile, and return the result for Ansible. InvalidResource if no file has the resource."""
@@ -59,6 +66,8 @@ class Task:
                 self._progress(request.name, request.not_applied)
             outcome = self._reconcile(request, meter)
             returned = result.of_outcome(self.kind, request, outcome, self.arguments["fail_when_blocked"])
+            if self.arguments["operator"] and outcome.report:
+                returned["requeue_after"] = outcome.report.least_requeue_after
             measured: Outcome[Any] | DruidopsError = outcome
         except DruidopsError as error:
             measured = error
@@ -87,21 +96,31 @@ class Task:
         def connect_server() -> KubernetesApi:
             return meter.of_server(self._server())
 
+        if self.unfinished:
+            self._report_unfinished(connect_server(), request)
         cache = _cache(self.arguments["cache_kubeconfig"], meter) if self.arguments["cache_kubeconfig"] else None
         if cache is None:
             return reconcile(connect_server())
         cached = CachedApi.of(meter.of_cache(cache), connect=connect_server)
         if not self.kind.reads_cache:
             return reconcile(cached.direct)
-        return cache_first(self.kind, request, cached, _period(), clock.now(), reconcile, meter.record_cache_error)
+        return cache_first(
+            self.kind, request, cached, self.arguments["period"], clock.now(), reconcile, meter.record_cache_error
+        )
+
+    def _report_unfinished(self, api: KubernetesApi, request: Request[Any]) -> None:
+        """Write to the status that the last reconcile did not end: this one may not, either, and write nothing."""
+        text = f"The last reconcile did not end: {self.unfinished}. It is repeated."
+        with suppress(KubernetesError):
+            resource = api.get(self.kind.name, request.namespace, request.name)
+            if resource is not None:
+                report_observe_failure(api, resource, KubernetesError(text), datetime.now(UTC))
 
     def _server(self) -> KubernetesApi:
         """Return the connection to the API server, never to a cache."""
-        if not self.arguments["cache_kubeconfig"]:
-            return connect(self.arguments)
-        # ansible-operator sets this variable to the kubeconfig of its cache.
-        environment = {name: os.environ[name] for name in os.environ if name != "K8S_AUTH_KUBECONFIG"}
-        return connect(self.arguments, environment)
+        return connect(
+            self.arguments, operator_environment.of_server(os.environ, is_operator=self.arguments["operator"])
+        )
 
     def _publish(
         self, returned: Mapping[str, Any], outcome: Outcome[Any] | DruidopsError, meter: Meter, seconds: float
@@ -125,9 +144,15 @@ class Task:
         self.display(f"{name}: {text}")
 
 
-def _period() -> float:
-    """Return the operator's period in seconds."""
-    return seconds_of(os.environ.get("RECONCILE_WAIT", "")) or DEFAULT_PERIOD_SECONDS
+def operator_task(
+    kind: Kind[Any, Any], namespace: str, name: str, display: Callable[[str], None], unfinished: str
+) -> Task:
+    """Return the task of the operator's playbook for a resource, without Ansible."""
+    options = {option: spec.get("default") for option, spec in {**ARGUMENTS, **kind.arguments}.items()}
+    arguments = {**options, "namespace": namespace, "name": name, "operator": True}
+    operator_environment.report_start()
+    settled = operator_environment.with_environment(arguments, os.environ)
+    return Task(kind, settled, str, display, display, unfinished=unfinished)
 
 
 def _cache(kubeconfig: str, meter: Meter) -> KubernetesApi | None:

@@ -54,9 +54,9 @@ def test_own_variables_cause_a_warning_or_are_listed(each_ansible: Ansible, live
 
 def test_a_listed_variable_may_look_like_a_typing_error(ansible: Ansible, live: NamespaceClient) -> None:
     del live
-    variables = {"spec": small_cluster.spec(), "tag": "a"}
-    assert "(did you mean druid_cluster_log?)" in ansible.cluster("c", "--check", status=2, **variables).output
-    assert ansible.cluster("c", "--check", ignored_variables=["druid_cluster_tag"], **variables).changed
+    variables = {"spec": small_cluster.spec(), "names": "a"}
+    assert "(did you mean druid_cluster_name?)" in ansible.cluster("c", "--check", status=2, **variables).output
+    assert ansible.cluster("c", "--check", ignored_variables=["druid_cluster_names"], **variables).changed
 
 
 def test_a_task_without_the_role_has_no_such_variables(ansible: Ansible, live: NamespaceClient) -> None:

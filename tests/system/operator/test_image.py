@@ -11,15 +11,17 @@ import os
 import re
 import secrets
 import shlex
+import shutil
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
+from ansible_collections.druidops.druid.build.runner import shipped
 from ansible_collections.druidops.druid.tests.system.support import image, small_cluster
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import LEASE, election
@@ -173,20 +175,59 @@ def test_annotations_of_the_author_are_limited(started: ImageOperator, live: Nam
     started.wait_until_settled(NAME)
 
     eventually(lambda: len(started.artifacts) <= MOST_ARTIFACTS)
-    # a running one has not printed everything yet
-    runs = [each for each in started.ended if (each / "command").exists()]
+    runs = [each for each in started.ended if not each.name.startswith("earlier")]
     assert runs
     for run in runs:
-        assert not [word for word in json.loads((run / "command").read_text())["command"] if word.startswith("-v")]
-        assert "config file" not in (run / "stdout").read_text()
-    # of the tasks; the program itself prints the recap of each run
-    assert "PLAY [" not in started.log.read_text()
+        # with a verbosity, it would be one of Ansible
+        assert (run / "stdout").read_text().startswith("Reconciled without Ansible.")
     # nor is the resource, which may have secrets in it, left among the variables of a run
     provided = json.loads((left.parent / "env" / "extravars").read_text())
     meta = {"name": NAME, "namespace": live.namespace}
-    assert provided == {"ansible_operator_meta": meta, "druidops_least_period": 10}
+    assert provided == {"ansible_operator_meta": meta}
     # the test sets the time of the next one, not the author
     assert "10s" in {_asked_for(run) for run in runs}
+
+
+def _with_task(text: str) -> str:
+    return text.replace("  tasks:\n", "  tasks:\n    - ansible.builtin.debug:\n        msg: derived\n", 1)
+
+
+def _with_unknown_variable(_text: str) -> str:
+    return "druid_cluster_derived: true\n"
+
+
+def _with_second_task(text: str) -> str:
+    return f"{text}- ansible.builtin.debug:\n    msg: derived\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        pytest.param("playbooks/operator_druid.yml", _with_task, id="a task"),
+        pytest.param("playbooks/group_vars/all.yml", _with_unknown_variable, id="group_vars"),
+        pytest.param("roles/druid_cluster/tasks/reconcile.yml", _with_second_task, id="the role"),
+    ],
+)
+def test_derived_image_is_run_by_ansible_and_the_log_has_the_reason(
+    image_layout: Path, live: NamespaceClient, tmp_path: Path, name: str, change: Callable[[str], str]
+) -> None:
+    layout = tmp_path / "layout"
+    shutil.copytree(image_layout, layout, symlinks=True)
+    image.make_removable(layout)
+    file = layout / "collections" / "ansible_collections" / "druidops" / "druid" / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(change(file.read_text() if file.exists() else ""))
+    subprocess.run(["chmod", "-R", "a+rX", layout], check=True)
+    with image.started(layout, live, tmp_path) as operator:
+        live.create(small_cluster.resource(NAME, small_cluster.spec(replicas=1)))
+        operator.wait_until_ready(NAME)
+        reasons = {line["message"] for line in operator.lines() if "name" not in line}
+        outputs = [(run / "stdout").read_text() for run, status in operator.ended.items() if status == "0"]
+    is_changed = "is not that" if name in shipped.DIGESTS else "is not part"
+    assert reasons == {f"The run is an ordinary one: {name} {is_changed} of the collection."}
+    # what the image has added has an effect
+    assert outputs
+    assert all("derived" in output for output in outputs)
 
 
 REFUSED = {

@@ -23,7 +23,7 @@ from ansible_collections.druidops.druid.tests.system.support.eventually import e
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import KIND as INGESTION
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
-from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible
+from ansible_collections.druidops.druid.tests.system.support.playbook import CLUSTER, Ansible, Run
 from ansible_collections.druidops.druid.tests.system.support.prometheus_files import Sample, samples, tried_with
 from testbed.audit import Mark
 from testbed.operator.settings import METRICS_PORT
@@ -183,11 +183,20 @@ def test_counts_the_clusters_of_the_watched_namespaces(live: NamespaceClient) ->
     assert (live.namespace, NAME) not in counted("default")
 
 
+def reconciled_as_operator(ansible: Ansible, live: NamespaceClient, **environment: str) -> Run:
+    """Reconcile with the environment of an operator."""
+    direct = {"DRUIDOPS_KUBECONFIG": str(live.plane.kubeconfig("druidops"))}
+    task = {CLUSTER: {"name": NAME, "namespace": live.namespace, "operator": True}}
+    return ansible.tasks(task, environment={**direct, **environment})
+
+
 def test_unresponsive_endpoint_fails_no_reconcile(ansible: Ansible, live: NamespaceClient, tmp_path: Path) -> None:
     live.create(small_cluster.resource(NAME))
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/metrics"
-        assert ansible.cluster(NAME, metrics_url=url, log=str(tmp_path / "log")).changed
+        assert reconciled_as_operator(
+            ansible, live, DRUIDOPS_METRICS_URL=url, DRUIDOPS_LOG=str(tmp_path / "log")
+        ).changed
     [line] = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
     assert json.loads(line)["metrics"].startswith(f"The metrics could not be pushed to {url}")
 
@@ -203,9 +212,9 @@ def test_unresponsive_cache_is_logged_and_changes_nothing_else(
     (tmp_path / "cache").write_text(json.dumps({**kubeconfig, "current-context": "cache"}), encoding="utf-8")
 
     log = tmp_path / "log"
-    direct = str(live.plane.kubeconfig("druidops"))
     cache = str(tmp_path / "cache")
-    assert ansible.task(name=NAME, kubeconfig=direct, cache_kubeconfig=cache, log=str(log)).changed
+    environment = {"K8S_AUTH_KUBECONFIG": cache, "DRUIDOPS_METRICS_URL": "", "DRUIDOPS_LOG": str(log)}
+    assert reconciled_as_operator(ansible, live, **environment).changed
 
     [line] = log.read_text(encoding="utf-8").splitlines()
     assert json.loads(line)["level"] == "warning"

@@ -37,6 +37,7 @@ IMAGE = Path("/opt/ansible")
 VIRTUAL = Path(os.environ["DRUIDOPS_OPERATOR"])
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 TEST_BED = Path("/opt/test-bed")
+CGROUP = Path("/sys/fs/cgroup")
 _TIMEOUT = 180
 
 _STAND_IN = """\
@@ -139,7 +140,7 @@ class ImageOperator:
         eventually(lambda: self._runs() and self._is_settled(name))
 
     def _is_settled(self, name: str) -> bool:
-        lines = [line for line in self.lines() if line["name"] == name]
+        lines = [line for line in self.lines() if line.get("name") == name]
         nothing_left = bool(lines) and not lines[-1]["done"]
         own = {run for run in self.artifacts if run.parent.parent.name == name}
         return nothing_left and own <= self.ended.keys()
@@ -161,6 +162,15 @@ def _manager() -> dict[str, Any]:
     _namespace, deployment = yaml.safe_load_all(text)
     [container] = deployment["spec"]["template"]["spec"]["containers"]
     return dict(container)
+
+
+def _cgroup(directory: Path) -> Path:
+    """Make what the kernel shows of the container's limits; the directory."""
+    limit = _manager()["resources"]["limits"]["memory"]
+    shown = directory / "cgroup"
+    shown.mkdir()
+    (shown / "memory.max").write_text(f"{int(limit.removesuffix('Gi')) << 30}\n")
+    return shown
 
 
 def _text(file: Path) -> str:
@@ -187,7 +197,7 @@ def started(
             **resident.variables(Path("/tmp/warm-runner")),
             **environment,
         }
-        shown = {ACCOUNT: directory / "account", TEST_BED: directory / "test-bed"}
+        shown = {ACCOUNT: directory / "account", TEST_BED: directory / "test-bed", CGROUP: _cgroup(directory)}
         where = container(layout, directory, variables, shown)
         flags = [
             f"--health-probe-bind-address=127.0.0.1:{probe_port}",

@@ -104,8 +104,9 @@ class Runner:
         return [line["message"] for line in map(json.loads, lines) if "ordinary" in line.get("message", "")]
 
     def playbook(self, name: str, tasks: Sequence[Mapping[str, Any]] | str) -> Path:
-        """Write a playbook of the collection; `tasks` may be the text of the file."""
-        file = self.collection / "playbooks" / f"{name}.yml"
+        """Write a playbook beside those of the collection; `tasks` may be the text of the file."""
+        file = self.collection / "of_others" / f"{name}.yml"
+        file.parent.mkdir(exist_ok=True)
         play = {"hosts": "localhost", "gather_facts": False, "collections": ["druidops.druid"], "tasks": tasks}
         file.write_text(tasks if isinstance(tasks, str) else json.dumps([play]))
         return file
@@ -115,11 +116,12 @@ class Runner:
         playbook: Path,
         *options: str,
         is_warm: bool = True,
+        is_received: bool = True,
         resource: str = "name",
         variables: Mapping[str, Any] | None = None,
         **environment: str,
     ) -> Started:
-        """Start a run for a resource; `options` follow those of ansible-operator."""
+        """Start a run for a resource; `options` follow those of ansible-operator, which may not hear its events."""
         ident = str(secrets.randbits(62))
         where = self.directory / "group" / "v1" / "Kind" / "namespace" / resource
         meta = {"ansible_operator_meta": {"name": resource, "namespace": "namespace"}}
@@ -136,6 +138,8 @@ class Runner:
         command = [self.programs / "ansible-runner", "run", where, "--rotate-artifacts", "6", "-p", playbook]
         switched = {} if is_warm else {DIRECTORY: ""}
         events = Events(ident)
+        if not is_received:
+            socket_of(ident).unlink()
         process = subprocess.Popen(
             [*map(str, command), "-i", ident, *options],
             env={**self.environment, **switched, **environment},

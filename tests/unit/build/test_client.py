@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -50,8 +49,8 @@ def run(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
 
 @contextmanager
-def resident(directory: Path, answers: Sequence[Sequence[bytes]], end: Callable[[], bytes] = bytes) -> Iterator[None]:
-    """A process that answers each connection: the first answer to the request, the second one to GO, and its end."""
+def resident(directory: Path, answers: Sequence[Sequence[bytes]]) -> Iterator[None]:
+    """A process that answers each connection: the first answer to the request, the second one to GO."""
     directory.mkdir(mode=0o700)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(directory / client.SOCKET))
@@ -64,8 +63,6 @@ def resident(directory: Path, answers: Sequence[Sequence[bytes]], end: Callable[
                     for each in answer:
                         connection.recv(1 << 16)
                         connection.sendall(each)
-                    if last := end():
-                        connection.sendall(last)
 
         thread = Thread(target=serve, daemon=True)
         thread.start()
@@ -75,9 +72,6 @@ def resident(directory: Path, answers: Sequence[Sequence[bytes]], end: Callable[
 
 
 READY = message.READY + b" 900\n"
-REFUSED = message.REFUSED + b" a file has changed\n"
-UNKNOWN = message.ORDINARY + b" it is unknown\n"
-ENDED = b"ended 1\n"
 
 
 @pytest.mark.parametrize(
@@ -90,9 +84,6 @@ ENDED = b"ended 1\n"
         ([[b""], [READY, b"ended 3\n"]], 3, False),
         ([[b""], [b""]], 0, True),
         ([[READY, b""]], 1, False),
-        # the end of the process that has answered may be on its way with the answer
-        ([[UNKNOWN + ENDED]], 0, True),
-        ([[REFUSED + ENDED]], 1, False),
         ([[READY + b"ended 137 signal 9\n"]], 137, False),
     ],
 )
@@ -108,26 +99,10 @@ def test_run_is_that_of_the_answers(
     assert (done.returncode, "ordinary" in done.stdout) == (status, is_ordinary), done
 
 
-def test_ordinary_run_begins_when_the_process_that_has_answered_has_ended(
-    run: Callable[[], subprocess.CompletedProcess[str]], tmp_path: Path
-) -> None:
-    """Otherwise the resident process would find its client gone, kill it, and not know why it ended."""
-    ended = tmp_path / "ended"
-    (tmp_path / "real" / "ansible-runner").write_text(f"#!/bin/sh\ntest -e {ended} && echo ordinary\n")
-
-    def end() -> bytes:
-        time.sleep(0.5)
-        ended.touch()
-        return ENDED
-
-    with resident(tmp_path / "warm", [[UNKNOWN]], end):
-        assert run().stdout == "ordinary\n"
-
-
-def test_reason_is_one_line(run: Callable[[], subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
-    with resident(tmp_path / "warm", [[UNKNOWN + ENDED]]):
+def test_reason_is_in_the_log(run: Callable[[], subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
+    with resident(tmp_path / "warm", [[b""], [b""]]):
         run()
-    assert "The run is an ordinary one: it is unknown." in (tmp_path / "log").read_text()
+    assert "The run is an ordinary one: the resident process ended." in (tmp_path / "log").read_text()
 
 
 def test_run_that_may_have_begun_is_not_run_again_whatever_fails_then(

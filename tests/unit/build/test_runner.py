@@ -37,7 +37,6 @@ from hypothesis import strategies as st
 COLLECTION = Path(__file__).parents[3]
 DIRECTORY = "/tmp/ansible-operator/runner/druid.apache.org/v1alpha1/Druid/namespace/name"
 PLAYBOOK = "/opt/ansible/playbooks/operator_druid.yml"
-KIND = ("druid.apache.org", "Druid")
 VARIABLE = "ANSIBLE_VERBOSITY_DRUID_DRUID_APACHE_ORG"
 # As ansible-operator gives them for a playbook and for a role.
 OF_PLAYBOOK = ["run", DIRECTORY, "--rotate-artifacts", "6", "-p", PLAYBOOK, "-i", "123"]
@@ -132,18 +131,7 @@ def test_the_text_of_a_resource_is_not_kept() -> None:
         "_druid_apache_org_druid_spec": {},
         "druidops_of_watches": "{{ 1 }}",
     }
-    assert allowed_variables(variables, *KIND) == {"ansible_operator_meta": meta, "druidops_of_watches": "{{ 1 }}"}
-
-
-@pytest.mark.parametrize(
-    ("asked", "is_limited"),
-    [("1ns", True), ("1ms", True), ("9.9s", True), ("10s", False), ("1h", False), ("0s", False), ("soon", False)],
-)
-def test_period_is_limited(asked: str, is_limited: bool) -> None:
-    name = "ansible.sdk.operatorframework.io/reconcile-period"
-    for text in (asked, {"__ansible_unsafe": asked}):
-        variables = {"_druid_apache_org_druid": {"metadata": {"annotations": {name: text}}}}
-        assert allowed_variables(variables, *KIND) == ({"druidops_least_period": 10} if is_limited else {})
+    assert allowed_variables(variables) == {"ansible_operator_meta": meta, "druidops_of_watches": "{{ 1 }}"}
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,11 @@ from ansible_collections.druidops.druid.build.layout import write_programs
 
 # An operator that exits on SIGTERM, and its run, which ends when the test lets it.
 OPERATOR = """
-import signal, subprocess, sys
+import os, signal, subprocess, sys
 run = [sys.executable, "-c", "open('end').read(); open('run', 'w').close()"]
 def stop(*_arguments):
     subprocess.Popen(run, start_new_session=True)
-    print("stopped", flush=True)
+    os.write(1, b"stopped\\n")
     sys.exit(3)
 signal.signal(signal.SIGTERM, stop)
 print("ready", flush=True)

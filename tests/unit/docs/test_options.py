@@ -40,10 +40,12 @@ class Role(NamedTuple):
         return f"{self.name}_"
 
 
+# The operator's playbooks set the other one.
+OF_ROLES = {name: option for name, option in ARGUMENTS.items() if name != "operator"}
 ROLES = [
-    Role("druid_cluster", "cluster", {**ARGUMENTS, **DRUID.arguments}, {"install_crds", "print_result"}),
-    Role("druid_ingestion", "ingestion", {**ARGUMENTS, **INGESTION.arguments}, {"print_result"}),
-    Role("druid_collector", "collector", {**ARGUMENTS, **COLLECTOR.arguments}, {"print_result"}),
+    Role("druid_cluster", "cluster", {**OF_ROLES, **DRUID.arguments}, {"install_crds", "print_result"}),
+    Role("druid_ingestion", "ingestion", {**OF_ROLES, **INGESTION.arguments}, {"print_result"}),
+    Role("druid_collector", "collector", {**OF_ROLES, **COLLECTOR.arguments}, {"print_result"}),
 ]
 each_role = pytest.mark.parametrize("role", ROLES, ids=[role.name for role in ROLES])
 # A role's variable always has a value: the empty one means that the option is not set.

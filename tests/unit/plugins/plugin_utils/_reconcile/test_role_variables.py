@@ -72,8 +72,8 @@ def test_install_crds_is_a_variable_of_one_role() -> None:
 
 
 def test_ignored_variables_are_not_reported_even_if_similar() -> None:
-    own = ("druid_cluster_tag", "druid_cluster_owner")
-    assert found(*own).mistyped == {"druid_cluster_tag": "druid_cluster_log"}
+    own = ("druid_cluster_names", "druid_cluster_owner")
+    assert found(*own).mistyped == {"druid_cluster_names": "druid_cluster_name"}
     assert found(*own, ignored=own) == UnknownVariables("druid_cluster_", {}, ())
 
 

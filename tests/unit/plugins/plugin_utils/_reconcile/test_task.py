@@ -29,7 +29,8 @@ def attempt_of(kubeconfig: Path, meter: Meter, monkeypatch: pytest.MonkeyPatch) 
     """Return the connection of the first attempt."""
     monkeypatch.setattr(task, "run", lambda _kind, api, *_arguments: api)
     monkeypatch.setattr(task, "cache_first", lambda _kind, _request, cached, *_arguments: cached)
-    arguments = {"host": SERVER, "api_key": "token", "cache_kubeconfig": str(kubeconfig)}
+    connection = {"host": SERVER, "api_key": "token", "cache_kubeconfig": str(kubeconfig)}
+    arguments = {**connection, "operator": True, "period": 60.0}
     return task.Task(DRUID, arguments, str, print, print)._reconcile(Request("c", "ns", Options()), meter)
 
 

@@ -1,0 +1,67 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The memory limit of a run, so that one that needs too much fails, and nothing else in the pod does."""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Mapping
+from contextlib import suppress
+
+MIB = 1 << 20
+# What ansible-operator with its cache, the resident process and the clients may need.
+OTHERS = 384 * MIB
+LEAST = 64 * MIB
+# What a process of an ordinary run has before it reconciles: Ansible, or Helm.
+OF_ANSIBLE = 256 * MIB
+_WORKERS = "MAX_CONCURRENT_RECONCILES"
+# The limit of the container, with version 2 and 1 of cgroups.
+_OF_CONTAINER = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
+def of_pod() -> int:
+    """How many bytes the pod may need: its limit, or what the machine has."""
+    found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    for file in _OF_CONTAINER:
+        with suppress(OSError, ValueError), open(file, encoding="ascii") as limit:
+            found.append(int(limit.read()))
+    return min(found)
+
+
+def share(pod: int, workers: int) -> int:
+    """How many bytes a run may need beside what the resident process has, when all workers of a kind have one."""
+    return max(LEAST, (pod - OTHERS) // max(1, workers))
+
+
+def workers(group: str, kind: str, environment: Mapping[str, str]) -> int:
+    """How many runs of this kind ansible-operator has at the same time, by its variable and that of the image."""
+    values = (environment.get(name, "") for name in (f"{_WORKERS}_{kind}_{group}".replace(".", "_").upper(), _WORKERS))
+    return next((int(each) for each in values if each.isdecimal()), os.cpu_count() or 1)
+
+
+def exceeded(share: int) -> str:
+    """What has happened to a run that has needed more than its share."""
+    return f"it needed more than {share // MIB} MiB of memory"
+
+
+def limit(more: int) -> None:
+    """Let this process, and those that it starts, need so many bytes more each; the soft limit only."""
+    with open("/proc/self/status", encoding="ascii") as status:
+        (data,) = (int(line.split()[1]) << 10 for line in status if line.startswith("VmData:"))
+    _set(data + more)
+    # if the memory of the pod is exhausted nevertheless, this process is killed and not ansible-operator
+    with suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
+        score.write("1000")
+
+
+def unlimit() -> None:
+    """End the limit: the error has to be reported."""
+    _set(resource.RLIM_INFINITY)
+
+
+def _set(limited: int) -> None:
+    _soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    allowed = limited if hard == resource.RLIM_INFINITY else min(limited, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (allowed if limited != resource.RLIM_INFINITY else hard, hard))

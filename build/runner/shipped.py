@@ -1,0 +1,155 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What our own playbooks, roles and settings are: a run of others is one of Ansible.
+
+The digests are those of this collection; a derived image may have other files, or more of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+# `make docs` generates these: the SHA-256 of each file, and of the image's settings.
+# BEGIN DIGESTS
+DIGESTS: Mapping[str, str] = {
+    "playbooks/operator_collector.yml": "18a1e489345c374bec3fd2fc2047d0fee25ab7264d88586bc9edb5c3fe73fc00",
+    "playbooks/operator_druid.yml": "91d3681c89505a67f648f436ea04d2f4490500787989cb9da5645c490c9abc4f",
+    "playbooks/operator_druid_ingestion.yml": "f36ff7491486bf06b52abc1196a873b715ae201a887266fedf18955bb719d964",
+    "plugins/action/cluster.py": "598b55a94c7f36967ebb01be6c2bad7c02b5782f1313d3793901569ee0d7e10b",
+    "plugins/action/cluster_info.py": "fab83b4c5f22cc2d07a8401c73d575bf204fa9aa044c7be467c76cf090cc5ec2",
+    "plugins/action/collector.py": "537073e79a5faea568cf99a31fc79b931a4c2f2fdf5a11ea9a73be40caa31816",
+    "plugins/action/ingestion.py": "9cdde00a93eb7d0cb18b1d7eb9d37de20e6df4a8a2116e96428bf022cdffb8fe",
+    "plugins/action/requeue_after.py": "20f77de7c8bc179e8a09185b7ef054a531131404a350ab0418499d989f1fc2e2",
+    "plugins/action/supervisor.py": "6425e75bfd089452a6f48852089e97dc1980127c62f688019ba2b7f7b1bd9ef7",
+    "roles/druid_cluster/defaults/main.yml": "9727599cd3a0ff47a878670a9145f8855371d9d8b74c76d7c6ab53d23ef08b48",
+    "roles/druid_cluster/meta/argument_specs.yml": "d0bd23e94011216b7ab67a80a218ce943312a7f1c810e1e610af1bc84d7887ad",
+    "roles/druid_cluster/meta/main.yml": "797f553be56777872b9c5f00c5b3eb38db045af25643ac4351ce6fb6485c1f8e",
+    "roles/druid_cluster/tasks/crds.yml": "db7cf6ff4a3f3cb8352b6b039086fdccd9f7fccf4f6dcdde565d4168defea269",
+    "roles/druid_cluster/tasks/main.yml": "f6b505f4f696a01fac8e2770857f4d0f741c847e7a19ab25f1bc37f922eb79d1",
+    "roles/druid_cluster/tasks/reconcile.yml": "6da78c4af0a11ed217bdc980d9204e4a65646871c00bbad60b3aa3d201978b87",
+    "roles/druid_collector/defaults/main.yml": "aef77730a9fa455d9ce197cc231b09de84a01c7b69e4864d3b3818da3596a6a8",
+    "roles/druid_collector/meta/argument_specs.yml": "e74136ff5d3948c3ac0bd168de0b096d0e72b6dd57017627c2101c8d2ebd714c",
+    "roles/druid_collector/meta/main.yml": "555cfd43d3d2beec26e287c58b0e90d1ee96dee9f39d798679d6bf8c2f54d381",
+    "roles/druid_collector/tasks/main.yml": "f9cc55d5a6ddde58fdb8dd0022a1c81c977dfce41a75416911e85cbeb95bf0bc",
+    "roles/druid_collector/tasks/reconcile.yml": "c920902066450592e6e5c050ffe679e535ed2a45cfff789be13b3a250dfc28ed",
+    "roles/druid_ingestion/defaults/main.yml": "e36a5ce4783fa5a03b6f0e92081fe292cf62210b3a478a1daaff1bce0df966dd",
+    "roles/druid_ingestion/meta/argument_specs.yml": "c9731bac0c22d181a915524c1ba54923933a87a19689289c42f0de743967521f",
+    "roles/druid_ingestion/meta/main.yml": "7837759e5e7b01fbc4739b2c0dd22cc1d47fb19ea46b6c84021e62c7c3cf8730",
+    "roles/druid_ingestion/tasks/main.yml": "18a653db7dfc66e31ec6d912255fb96d74a2c309fe053c479a4c5035e2b9de57",
+    "roles/druid_ingestion/tasks/reconcile.yml": "1845104a3688069daebb423cb8fbc5802324e86f69498f9398ea26a5d5c42a4e",
+}
+SETTINGS = "8a9cc5d06b6d8d31b528b86fdb75e37ebbe96e314d6c0ee56b647e1abaf371a2"
+# END DIGESTS
+
+OWN = frozenset({"operator_druid.yml", "operator_druid_ingestion.yml", "operator_collector.yml"})
+# What these consist of, and where Ansible finds more: variables, roles, plugins.
+_PARTS = ("playbooks", "plugins/action", *(f"roles/druid_{each}" for each in ("cluster", "collector", "ingestion")))
+# The variables of Ansible that the image or ansible-operator sets, and the one where the collection is found.
+_KNOWN = re.compile("ANSIBLE_(CONFIG|COLLECTIONS_PATH|STDOUT_CALLBACK|DEBUG_LOGS|GATHERING|VERBOSITY_.*|OPERATOR_.*)")
+_OF_OPERATOR = {"K8S_AUTH_KUBECONFIG", "KUBECONFIG"}
+_INVENTORY = re.compile(r"localhost ansible_connection=local ansible_python_interpreter=\S+\s*")
+_OURS = ("ansible_collections.druidops.", f"{__package__}.")
+_ROOT = "/opt/ansible"
+_ENCODING = "utf-8"
+
+
+def directory() -> Path:
+    """The directory of the collection that has been imported."""
+    import ansible_collections.druidops.druid as collection
+
+    return Path(next(iter(collection.__path__))).resolve()
+
+
+def files(root: Path) -> Iterator[str]:
+    """The files that a run of our playbooks depends on, but not the other playbooks, nor documents."""
+    for part in _PARTS:
+        for found in root.joinpath(part).rglob("*"):
+            is_other = found.parent == root / "playbooks" and found.suffix == ".yml" and found.name not in OWN
+            if found.is_file() and not is_other and found.suffix not in (".md", ".pyc"):
+                yield found.relative_to(root).as_posix()
+
+
+def digest(text: bytes) -> str:
+    """The digest of a file."""
+    return hashlib.sha256(text).hexdigest()
+
+
+def problem(root: Path) -> str:
+    """Why the files are not those of this collection; empty if they are."""
+    found = {*files(root)}
+    for name in sorted(found | DIGESTS.keys()):
+        if name not in DIGESTS:
+            return f"{name} is not part of the collection"
+        if name not in found or digest((root / name).read_bytes()) != DIGESTS[name]:
+            return f"{name} is not that of the collection"
+    return ""
+
+
+def other_settings(environment: Mapping[str, str]) -> str:
+    """Why Ansible has other settings than those of the image; empty if it has not."""
+    for name in sorted(environment):
+        if name.startswith("ANSIBLE_") and not _KNOWN.fullmatch(name):
+            return f"{name} is set"
+    file = environment.get("ANSIBLE_CONFIG")
+    if file and digest(_settings(Path(file)).encode()) != SETTINGS:
+        return f"{file} has other settings"
+    return ""
+
+
+def _settings(file: Path) -> str:
+    """The text of the image's file, wherever it is."""
+    with suppress(OSError):
+        return file.read_text(encoding=_ENCODING).replace(str(file.parent), _ROOT)
+    return ""
+
+
+def is_own(playbook: str) -> bool:
+    """True for one of our own playbooks, also by a link to it."""
+    found = Path(playbook).resolve()
+    return found.parent == directory() / "playbooks" and found.name in OWN
+
+
+def other_files(run: str) -> str:
+    """Why the files of a run have more than what ansible-operator writes for each; empty if they have not."""
+    inventory = Path(run, "inventory")
+    hosts = inventory / "hosts"
+    if [*inventory.iterdir()] != [hosts] or not _INVENTORY.fullmatch(hosts.read_text(encoding=_ENCODING)):
+        return f"{inventory} is another inventory"
+    for name in ("cmdline", "passwords", "ssh_key"):
+        file = Path(run, "env", name)
+        if file.exists() and file.read_text(encoding=_ENCODING).strip():
+            return f"{file} has content"
+    return ""
+
+
+class Files:
+    """The files that have been imported or compared, when each was changed, and what is wrong with them (`problem`)."""
+
+    def __init__(self) -> None:
+        root = directory()
+        self.problem = problem(root)
+        modules = [sys.modules[name] for name in [*sys.modules] if name.startswith(_OURS)]
+        imported = {str(file) for each in modules if (file := getattr(each, "__file__", None))}
+        compared = {root / name for name in DIGESTS}
+        places = {root / part for part in _PARTS} | {each.parent for each in compared}
+        self._states = {file: state(file) for file in (*imported, *map(str, compared | places))}
+
+    def are_changed(self) -> bool:
+        """True if one of them has changed, or is not there any more."""
+        return any(state(file) != before for file, before in self._states.items())
+
+
+def state(file: str) -> tuple[int, int]:
+    """What changes with a file: its time and size."""
+    try:
+        found = os.stat(file)
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size

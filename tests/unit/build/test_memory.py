@@ -1,0 +1,67 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How much memory a run may need, and what happens to one that needs more."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ansible_collections.druidops.druid.build.runner import memory
+
+COLLECTION = Path(__file__).parents[3]
+MIB = memory.MIB
+ALLOCATE = """
+import sys
+
+sys.path.insert(0, sys.argv[1])
+from build.runner import memory
+
+memory.limit(int(sys.argv[2]))
+try:
+    kept = [bytearray(1 << 20) for _ in range(int(sys.argv[3]))]
+except MemoryError:
+    print("too much")
+memory.unlimit()
+kept = [bytearray(1 << 20) for _ in range(int(sys.argv[3]))]
+"""
+
+
+@pytest.mark.parametrize(
+    ("pod", "workers", "expected"),
+    [
+        (1024, 4, 160),
+        (1024, 1, 640),
+        # the least
+        (1024, 128, 64),
+        (256, 4, 64),
+    ],
+)
+def test_share_is_what_the_others_do_not_need(pod: int, workers: int, expected: int) -> None:
+    assert memory.share(pod * MIB, workers) == expected * MIB
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({"MAX_CONCURRENT_RECONCILES": "4"}, 4),
+        ({"MAX_CONCURRENT_RECONCILES": "4", "MAX_CONCURRENT_RECONCILES_DRUID_DRUID_APACHE_ORG": "2"}, 2),
+    ],
+)
+def test_workers_are_those_of_the_kind(environment: dict[str, str], expected: int) -> None:
+    assert memory.workers("druid.apache.org", "Druid", environment) == expected
+
+
+@pytest.mark.parametrize(("needed", "printed"), [(10, ""), (100, "too much\n")])
+def test_process_that_needs_more_gets_an_error(needed: int, printed: str) -> None:
+    command = [sys.executable, "-c", ALLOCATE, COLLECTION, str(50 * MIB), str(needed)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr, done.returncode) == (printed, "", 0)
+
+
+def test_pod_has_no_more_than_the_machine() -> None:
+    assert 0 < memory.of_pod() < 1 << 50
