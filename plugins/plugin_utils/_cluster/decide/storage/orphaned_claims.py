@@ -11,6 +11,7 @@ have. What is in doubt stays: while a group is stopped or not ready, nothing is 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_update import (
@@ -70,14 +71,19 @@ def _steps(inputs: Inputs) -> Iterator[OrphanStep]:
     if pause_finding(cluster.annotations, cluster.spec) is not None:
         return
     users, since = _users(inputs), exists_since(inputs)
-    states = group_states(cluster, inputs.live, stored=stored_replicas(inputs))
-    is_settled = all(state.is_complete for state in states)
+    # Most clusters have no orphan.
+    is_settled = cache(lambda: _is_settled(inputs))
     for claim in pod_claims(inputs):
         usage = _usage(claim, users, since, inputs)
         if usage is not None:
             yield from _unmarked(claim, usage, inputs)
-        elif is_settled:
+        elif is_settled():
             yield from _next_step(claim, inputs)
+
+
+def _is_settled(inputs: Inputs) -> bool:
+    states = group_states(inputs.cluster, inputs.live, stored=stored_replicas(inputs))
+    return all(state.is_complete for state in states)
 
 
 def _users(inputs: Inputs) -> Users:
