@@ -25,6 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import Helm
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import with_helm
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import operator_environment
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.task import operator_task
 from kubernetes.config import kube_config
@@ -60,18 +61,19 @@ def import_all() -> None:
             importlib.import_module(found.name)
 
 
-def carry_out(request: Request, problem: str, unfinished: str) -> NoReturn:
+def carry_out(request: Request, problem: str, unfinished: str, wait: float) -> NoReturn:
     """Carry out the request. The process exits with the status of the run, and without the parent's cleanup.
 
     ``problem``: why no run can be one of our own playbooks, empty if it can. ``unfinished``: why the last run of the
-    resource did not end by itself, empty if it did.
+    resource did not end by itself, empty if it did. ``wait``: in how many seconds it is to be repeated
+    instead, if not 0.
     """
     status = _FAILED_TASK
     try:
         os.chdir(request.directory)
         os.environb.clear()
         os.environb.update(request.environment)
-        status = _run([*map(os.fsdecode, request.arguments)], problem, unfinished)
+        status = _run([*map(os.fsdecode, request.arguments)], problem, unfinished, wait)
     except SystemExit as error:
         status = error.code if isinstance(error.code, int) else _FAILED_TASK
     except BaseException:  # noqa: BLE001 - this process must not go on as its parent
@@ -83,9 +85,13 @@ def carry_out(request: Request, problem: str, unfinished: str) -> NoReturn:
         os._exit(status)
 
 
-def _run(arguments: list[str], problem: str, unfinished: str) -> int:
+def _run(arguments: list[str], problem: str, unfinished: str, wait: float) -> int:
     group, kind, namespace, name = restrictions.parts_of(arguments[1])
     arguments = restrictions.restrict(arguments, dict(os.environ), time.time())
+    if wait and (run := _postponed(arguments)):
+        operator_environment.report_start()
+        run.begin()
+        return run.end((events.requeue(wait),), "", 0)
     share = memory.share(memory.of_pod(), memory.workers(group, kind, os.environ))
     reason = problem or shipped.other_settings(os.environ) or _other_request(arguments, (namespace, name))
     if not reason:
@@ -98,6 +104,15 @@ def _run(arguments: list[str], problem: str, unfinished: str) -> int:
             reason = str(needed)
     ordinary.report(reason)
     return ordinary.run(arguments, share + memory.OF_ANSIBLE)
+
+
+def _postponed(arguments: Sequence[str]) -> events.Run | None:
+    """What ansible-operator requests, of any playbook or role; None if the arguments do not show it."""
+    try:
+        kept, ident = (arguments[arguments.index(option) + 1] for option in ("--rotate-artifacts", "-i"))
+        return events.Run(arguments[1], int(kept), ident)
+    except (ValueError, IndexError):
+        return None
 
 
 def _other_request(arguments: Sequence[str], resource: tuple[str, str]) -> str:

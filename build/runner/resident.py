@@ -20,10 +20,11 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
-from . import kubernetes_models, message, processes, restrictions
+from . import kubernetes_models, memory, message, processes, restrictions
 from .client import DIRECTORY, FAILED, SOCKET, STOPPED, TIMEOUT
+from .fairness import Fairness, Resource
 
 # Without a run for so long it ends; the next run starts another one.
 IDLE_SECONDS = 900
@@ -62,14 +63,6 @@ def main() -> None:
         Resident(listener, signals, stopped, path).serve()
 
 
-class Resource(NamedTuple):
-    """The resource of a run."""
-
-    kind: str
-    namespace: str
-    name: str
-
-
 @dataclass
 class Client:
     """A client whose run has not begun: what has been received of its request, and the request when it is complete."""
@@ -102,7 +95,8 @@ class Client:
 class Run:
     """A run: its process, the connection to its client, the resource, since when it runs, and when it has to end.
 
-    ``since`` and ``deadline`` are times of the monotonic clock. ``cause``: why it has been killed.
+    ``since`` and ``deadline`` are times of the monotonic clock. ``is_postponed``: it only asks
+    ansible-operator to repeat it. ``cause``: why it has been killed.
     """
 
     pid: int
@@ -110,6 +104,7 @@ class Run:
     resource: Resource
     since: float
     deadline: float
+    is_postponed: bool = False
     cause: str = ""
 
 
@@ -127,6 +122,7 @@ class Resident:
     clients: dict[int, Client] = field(default_factory=dict)
     runs: dict[int, Run] = field(default_factory=dict)
     unfinished: dict[Resource, str] = field(default_factory=dict)
+    fairness: Fairness = field(default_factory=Fairness)
 
     def __post_init__(self) -> None:
         from . import reconcile, shipped
@@ -222,6 +218,7 @@ class Resident:
         _group, *resource_parts = restrictions.parts_of(os.fsdecode(request.arguments[1]))
         resource = Resource(*resource_parts)
         parent, now = os.getpid(), time.monotonic()
+        wait = self._turn(resource, request, now)
         try:
             pid = os.fork()
         except OSError as error:
@@ -229,11 +226,21 @@ class Resident:
             client.close()
             return
         if pid == 0:
-            self._become_run(client, request, resource, parent)
+            self._become_run(client, request, resource, parent, wait)
         client.close_streams()
-        self.runs[pid] = Run(pid, client.connection, resource, now, now + self.limit)
+        self.runs[pid] = Run(pid, client.connection, resource, now, now + self.limit, is_postponed=bool(wait))
 
-    def _become_run(self, client: Client, request: message.Request, resource: Resource, parent: int) -> NoReturn:
+    def _turn(self, resource: Resource, request: message.Request, now: float) -> float:
+        """In how many seconds the run is to be repeated, so that others have a worker; 0 if it may begin."""
+        directory = os.fsdecode(request.arguments[1])
+        runs = (run for run in self.runs.values() if run.resource.tenant == resource.tenant and not run.is_postponed)
+        workers = memory.workers(restrictions.parts_of(directory)[0], resource.kind, os.environ)
+        since = [run.since for run in runs]
+        return self.fairness.wait(resource, since, now, workers, lambda: restrictions.is_deletion(directory))
+
+    def _become_run(
+        self, client: Client, request: message.Request, resource: Resource, parent: int, wait: float
+    ) -> NoReturn:
         """In the new process: keep nothing but the own connection, whose end is that of the run, and the streams."""
         try:
             processes.end_with(parent, signal.SIGKILL)
@@ -251,7 +258,7 @@ class Resident:
             for stream, handle in enumerate(client.streams):
                 os.dup2(handle, stream)
                 os.close(handle)
-            self.reconcile.carry_out(request, self.files.problem, self.unfinished.get(resource, ""))
+            self.reconcile.carry_out(request, self.files.problem, self.unfinished.get(resource, ""), wait)
         finally:
             os._exit(FAILED)
 
@@ -275,7 +282,9 @@ class Resident:
     def _end(self, run: Run, code: int) -> None:
         """Answer the client of a run that has ended with this exit status, negative for a signal."""
         killed = run.cause or (f"signal {-code}" if code < 0 else "")
-        self.unfinished.pop(run.resource, None)
+        if not run.is_postponed:
+            self.unfinished.pop(run.resource, None)
+            self.fairness.ended(run.resource, run.since, time.monotonic())
         if code == OUT_OF_MEMORY or (killed and killed != _CLIENT_ENDED):
             self.unfinished[run.resource] = killed or "it needed more memory than a run may have"
         code = STOPPED if run.cause == TIMEOUT else code if code >= 0 else 128 - code
