@@ -20,7 +20,7 @@ import socket
 import sys
 import time
 
-# See runner.py.
+# See runner/restrictions.py.
 PENDING = "DRUIDOPS_PENDING_RUN"
 # A run may take that long to start on a busy node.
 START_SECONDS = 60
