@@ -26,6 +26,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step
     Effect,
     Step,
     Verdict,
+    annotated,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import (
     compare,
@@ -167,13 +168,13 @@ class Apply(Step):
         live, after = self.live, self.after
         if self.key.kind not in WORKLOADS or self.managed_fields is not None or live is None or after is None:
             return None
-        metadata = {**_annotated(after, annotations)["metadata"]}
+        metadata = {**annotated(after, annotations)["metadata"]}
         metadata["managedFields"] = live["metadata"].get("managedFields")
         spec = {**after["spec"], **{name: live["spec"][name] for name in fields if name in live["spec"]}}
         kept = {**after, "metadata": metadata, "spec": spec}
         if same_object(live, kept):
             return None
-        manifest = _with_owned(fields, _annotated(self.manifest, annotations), live)
+        manifest = _with_owned(fields, annotated(self.manifest, annotations), live)
         return replace(self, manifest=manifest, after=kept, initial=None)
 
     # The verdict of the API server.
@@ -315,15 +316,6 @@ class Apply(Step):
 
 def _with_metadata(manifest: Manifest, **more: str) -> Manifest:
     return {**manifest, "metadata": {**manifest["metadata"], **more}}
-
-
-def _annotated(manifest: Manifest, annotations: Mapping[str, str | None]) -> Manifest:
-    """Return the object with these annotations; None: without them."""
-    before = manifest["metadata"].get("annotations") or {}
-    if all(before.get(name) == value for name, value in annotations.items()):
-        return manifest
-    after = {name: value for name, value in {**before, **annotations}.items() if value is not None}
-    return _with_metadata(manifest, annotations=after)  # type: ignore[arg-type]
 
 
 def _with_owned(fields: Sequence[str], manifest: Manifest, live: Manifest) -> Manifest:

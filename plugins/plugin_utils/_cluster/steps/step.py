@@ -312,3 +312,12 @@ class Verdict:
     step: Step
     after: Manifest | None = None
     rejection: Finding | None = None
+
+
+def annotated(manifest: Manifest, annotations: Mapping[str, str | None]) -> Manifest:
+    """Return the object with these annotations; None: without them."""
+    before = manifest["metadata"].get("annotations") or {}
+    if all(before.get(name) == value for name, value in annotations.items()):
+        return manifest
+    after = {name: value for name, value in {**before, **annotations}.items() if value is not None}
+    return {**manifest, "metadata": {**manifest["metadata"], "annotations": after}}

@@ -34,7 +34,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import ChangeList
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, annotated
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_change import ListChange, entries_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import COORDINATOR_CONFIG
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState
@@ -51,7 +51,8 @@ def with_held_replicas(desired: Desired, inputs: Inputs) -> Desired:
     def held(key: str, manifest: Manifest) -> Manifest:
         if manifest["kind"] != "StatefulSet":
             return manifest
-        return _with_record(_with_replicas(manifest, decided.replicas.get(key)), records.get(key))
+        kept = _with_replicas(manifest, decided.replicas.get(key))
+        return kept if key not in records else annotated(kept, {names.DECOMMISSION_ANNOTATION: records[key]})
 
     groups = {key: tuple(held(key, each) for each in manifests) for key, manifests in desired.groups.items()}
     verbatim = {key: held(key, manifest) for key, manifest in desired.verbatim.items()}
@@ -60,13 +61,6 @@ def with_held_replicas(desired: Desired, inputs: Inputs) -> Desired:
 
 def _with_replicas(manifest: Manifest, number: int | None) -> Manifest:
     return manifest if number is None else {**manifest, "spec": {**manifest["spec"], "replicas": number}}
-
-
-def _with_record(manifest: Manifest, record: str | None) -> Manifest:
-    if record is None:
-        return manifest
-    annotations = {**(manifest["metadata"].get("annotations") or {}), names.DECOMMISSION_ANNOTATION: record}
-    return {**manifest, "metadata": {**manifest["metadata"], "annotations": annotations}}
 
 
 def with_decommission(plan: Plan, inputs: Inputs) -> Plan | GetResource:

@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, annotated
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_after, timestamp
 
@@ -60,11 +60,7 @@ def text_of(manifest: Manifest | None) -> str | None:
 
 def with_text(manifest: Manifest, text: str | None) -> Manifest:
     """Return the object with this value of the annotation; None: without it."""
-    if text_of(manifest) == text:
-        return manifest
-    annotations = {**(manifest["metadata"].get("annotations") or {}), names.DRAIN_ANNOTATION: text}
-    annotations = {name: value for name, value in annotations.items() if value is not None}
-    return {**manifest, "metadata": {**manifest["metadata"], "annotations": annotations}}
+    return annotated(manifest, {names.DRAIN_ANNOTATION: text})
 
 
 def held_text(step: Step) -> str | None:
