@@ -27,6 +27,7 @@ extends_documentation_fragment:
   - druidops.druid.attributes.action
   - druidops.druid.reconcile
   - druidops.druid.reconcile.endpoint
+  - druidops.druid.unknown_fields
 attributes:
   check_mode:
     support: full

@@ -13,7 +13,12 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import dynamic_config
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.groups import with_names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.sequence import DeletionSequence, finalize
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.refusals import refusals
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.sequence import (
+    DeletionSequence,
+    finalize,
+    planned_finalization,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.gather import plan_for
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
@@ -49,7 +54,10 @@ def _finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Recon
     cluster = Cluster.from_resource({**resource, "spec": {}})
     sequence = DeletionSequence(api, cluster, options.check_mode, waits=not options.keep_finalizer)
     with options.phases("observe"):
+        refused = refusals(api, planned_finalization(api, cluster, resource))
         steps, observed = finalize(sequence, resource)
+    if refused:
+        return Reconciled(resource, cluster, observed, Plan((), (_deleting(()), *refused)))
     results = () if options.check_mode else _act(api, steps, options)
     planned = tuple(steps) if options.check_mode else tuple(result.step for result in results)
     plan = Plan(planned, (_deleting(sequence.running),), tuple(sequence.warnings))

@@ -26,7 +26,7 @@ class DruidChange:
 
     `kind` and `id` identify the object, `what` names it in messages, such as ``supervisor pages``. `before` and `after`
     are its states, None if it does not exist. `desired` is what the resource specifies, which is merged into `before`.
-    `warnings` are those for the user, from the comparison.
+    `warnings` are those for the user, from the comparison; `unknown` those about fields that Druid does not know.
     """
 
     kind: str
@@ -36,6 +36,7 @@ class DruidChange:
     before: Any
     after: Any
     warnings: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
 
     @property
     def changed(self) -> bool:

@@ -52,10 +52,11 @@ Narrow = Callable[[DruidChange], DruidChange]
 
 
 class Written(NamedTuple):
-    """The state of an object after a write, and the warnings of the write."""
+    """The state of an object after a write, the warnings of the write, and those about fields that Druid drops."""
 
     after: Any
     warnings: tuple[str, ...]
+    unknown: tuple[str, ...] = ()
 
 
 def fetch_change(
@@ -76,14 +77,14 @@ def fetch_change(
     due = narrow(change)
     if due is not change:
         resource.compare(change.after, change.before)
-    return replace(due, warnings=tuple(resource.warnings))
+    return replace(due, warnings=tuple(resource.warnings), unknown=tuple(resource.unknown))
 
 
 def write_change(client: DruidClient, change: DruidChange) -> Written:
     """Write the change. DruidError if it failed; UncertainState if the resulting state is not the desired one."""
     resource = _RESOURCES[change.kind](client, change.id, change.desired)
     after = resource.write(change.before, change.after)
-    return Written(after, tuple(resource.warnings))
+    return Written(after, tuple(resource.warnings), tuple(resource.unknown))
 
 
 def remaining_change(client: DruidClient, change: DruidChange, after: Any) -> DruidChange:

@@ -91,19 +91,22 @@ def _carry_out(api: KubernetesApi, client: DruidClient | None, done: Reconciled,
     elif client is not None:
         effect = _IN_DRUID[type(step)](client, step)
     steps, warnings = (*done.plan.steps, step, *effect.steps), (*done.plan.warnings, *effect.warnings)
-    return replace(done, resource=resource, plan=replace(done.plan, steps=steps, warnings=warnings))
+    plan = replace(done.plan, steps=steps, warnings=warnings)
+    return replace(done, resource=resource, plan=plan, unknown_fields=(*done.unknown_fields, *effect.unknown))
 
 
 @dataclass(frozen=True)
 class _Effect:
-    """Warnings of a step in Druid, and further steps that it has required."""
+    """Warnings of a step in Druid, further steps that it has required, and warnings about fields that Druid drops."""
 
     warnings: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
+    unknown: tuple[str, ...] = ()
 
 
 def _write(client: DruidClient, step: DruidChange) -> _Effect:
-    return _Effect(write_change(client, step).warnings)
+    written = write_change(client, step)
+    return _Effect(written.warnings, unknown=written.unknown)
 
 
 def _reset(client: DruidClient, step: Reset) -> _Effect:

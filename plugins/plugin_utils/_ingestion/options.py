@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import UNKNOWN_FIELDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts, to_timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import DruidState
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed
@@ -24,6 +25,7 @@ ARGUMENTS: Mapping[str, Any] = {
     "allowed_endpoint_hosts": {"type": "list", "elements": "str", "default": []},
     "read_timeout": {"type": "float", "default": 120.0, "aliases": ["timeout"]},
     "retry_timeout": {"type": "float", "default": 30.0},
+    **UNKNOWN_FIELDS,
 }
 
 
@@ -32,6 +34,8 @@ class Options(request.Options):
     """Options of a reconcile of an ingestion."""
 
     timeouts: Timeouts = field(default_factory=Timeouts)
+    # A field that Druid does not know is a problem, not a warning.
+    is_strict: bool = False
 
 
 def to_options(arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> Options:
@@ -43,6 +47,7 @@ def to_options(arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> 
         url=arguments["url"],
         refuse_own_host=arguments["refuse_own_host"],
         timeouts=to_timeouts(arguments),
+        is_strict=arguments["unknown_fields"] == "fail",
         meter=meter,
     )
 
@@ -52,6 +57,7 @@ class Reconciled:
     """State, plan and (not in check mode) completed steps of a reconcile; `failed_step` is the step that failed.
 
     `is_unanswered`: that step is a request which Druid may still be executing.
+    `unknown_fields` are messages about fields that Druid has dropped in a change.
     `ingestion` is the parsed resource. `is_deleted`: the finalizer was removed, so that the resource is deleted.
     """
 
@@ -63,3 +69,4 @@ class Reconciled:
     failed_step: Step | None = None
     is_unanswered: bool = False
     is_deleted: bool = False
+    unknown_fields: tuple[str, ...] = ()

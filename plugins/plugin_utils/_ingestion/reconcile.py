@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -25,6 +26,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act impo
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connection import druid_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.finalize import finalize
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Inputs, SupervisorState
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe, observe_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, Reconciled
@@ -78,13 +80,29 @@ def _with_druid(
         druid_state = inputs.druid_state if inputs.older_owner is None else None
         plan = without_repetition(decide(inputs), inputs.record, now)
         planned = replace(planned, ingestion=inputs.ingestion, plan=plan, druid_state=druid_state)
+    if options.is_strict and (unknown := _unknown_fields(inputs)):
+        return _blocked(planned, _strict(unknown, "Nothing is sent"))
     if options.check_mode or not planned.plan.steps:
         return planned
     with options.meter.phases("act"):
         done = act(api, client, planned)
     if done.is_unanswered:
         return record_abandoned(api, done, inputs.record, now)
+    if options.is_strict and done.unknown_fields:
+        problem = _strict(done.unknown_fields, "All other fields are set")
+        done = replace(done, plan=replace(done.plan, findings=(*done.plan.findings, problem)))
     return read_back(api, client, done, inputs.record) if done.failed_step is None else done
+
+
+def _unknown_fields(inputs: Inputs) -> tuple[str, ...]:
+    """Return the messages about specified fields that Druid does not know, as its current state shows."""
+    state = inputs.druid_state
+    changes = (*((state.change,) if isinstance(state, SupervisorState) else ()), *inputs.datasource)
+    return tuple(text for change in changes for text in change.unknown)
+
+
+def _strict(unknown: Iterable[str], consequence: str) -> Finding:
+    return Finding(reasons.INVALID_SPEC, f"{' '.join(unknown)} {consequence} (unknown_fields: fail).")
 
 
 def _blocked(planned: Reconciled, problem: Finding) -> Reconciled:

@@ -143,3 +143,37 @@ def test_a_refused_removal_of_a_leaf_blocks_nothing_else(cluster: NamespaceClien
         [("RejectedByAPIServer", f"PodDisruptionBudget {SET}")] if is_refused else []
     )
     assert f"StatefulSet {SET}" in {str(step.key) for step in outcome.plan.steps}
+
+
+def everything(live: NamespaceClient) -> set[tuple[str, str]]:
+    """Return the objects of the cluster, and the resource."""
+    kinds = ("Druid", "StatefulSet", "Deployment", "Service", "ConfigMap", "PersistentVolumeClaim")
+    return {(kind, name) for kind in kinds for name in live.names(kind)}
+
+
+@pytest.mark.parametrize(
+    ("how", "kind", "name"),
+    [
+        ({}, "PersistentVolumeClaim", f"data-{SET}-1"),
+        ({"absent": True}, "PersistentVolumeClaim", f"data-{SET}-1"),
+        ({"absent": True}, "Druid", NAME),
+    ],
+    ids=["by its finalizer", "by the task", "the resource itself"],
+)
+def test_nothing_of_a_cluster_is_deleted_if_one_object_has_to_stay(
+    cluster: NamespaceClient, how: dict[str, Any], kind: str, name: str
+) -> None:
+    if not how:
+        cluster.delete("Druid", NAME)
+    before = everything(cluster)
+    with refusing(cluster, kind, name, operations=DELETIONS):
+        for check_mode in (True, False):
+            outcome = one_pass(cluster, NAME, check_mode=check_mode, **how)
+            [finding] = outcome.plan.problems
+            assert finding.message.endswith("Nothing of the cluster is deleted.")
+            assert (f"{kind} {name}" in finding.message, outcome.changed) == (True, False), finding.message
+        assert everything(cluster) == before
+        if not how:
+            assert name in condition(cluster.get("Druid", NAME), "Degraded")["message"]
+    eventually(lambda: one_pass(cluster, NAME, absent=True) and not cluster.list("Druid"))
+    eventually(lambda: not cluster.list("PersistentVolumeClaim"))

@@ -72,6 +72,7 @@ def run_and_kill(collectors: Collectors, directory: Path, expected: list[str], *
     with ThreadPoolExecutor() as pool:
         run = pool.submit(collectors.run, status=status, helm_binary=str(program), chart=str(chart))
         eventually(lambda: state(collectors.live) == expected)
+        assert collectors.reason() == "Deploying"
         found = int(process.read_text())
         os.kill(playbook_of(found) if with_run else found, signal.SIGKILL)
         output = run.result().output

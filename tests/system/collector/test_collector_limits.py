@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import gzip
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -45,6 +46,15 @@ spec:
 """
 
 
+SERVICE = """\
+kind: Service
+apiVersion: v1
+metadata: {{name: more}}
+spec:
+  ports: [{{port: {port}}}]
+"""
+
+
 def with_template(directory: Path, text: str, place: str = "templates") -> Path:
     """The default chart with one more file."""
     chart = directory / "chart"
@@ -74,6 +84,29 @@ def test_hook_of_the_tenant_is_no_object_of_the_release(
     assert not collectors.run(chart=chart).changed
     collectors.run(state="absent", wait=True, chart=chart)
     assert live.find("ConfigMap", "hook") is None
+
+
+def upgrade(chart: Path, port: int) -> str:
+    """Write the next version of the chart, whose Service has this port, and return its path."""
+    (chart / "templates" / "another.yaml").write_text(SERVICE.format(port=port), encoding="utf-8")
+    metadata = chart / "Chart.yaml"
+    metadata.write_text(re.sub(r"(?m)^version: .*", f"version: 9.0.{port}", metadata.read_text()), encoding="utf-8")
+    return str(chart)
+
+
+def test_port_of_a_service_that_changes(collectors: Collectors, live: NamespaceClient, tmp_path: Path) -> None:
+    """A dry run of an apply keeps the former port, and is rejected, although Helm replaces it."""
+    chart = with_template(tmp_path, SERVICE.format(port=80))
+    live.create(resource())
+    collectors.run(chart=upgrade(chart, 80))
+    collectors.run(chart=upgrade(chart, 81))
+    assert (collectors.reason(), collectors.revision()) == ("ReleaseDeployed", 2)
+    assert [each["port"] for each in live.get("Service", "more")["spec"]["ports"]] == [81]
+    # What is invalid for itself is rejected before Helm runs.
+    refused = collectors.run(status=2, chart=upgrade(chart, 70000))
+    assert "The API server rejects Service more of the chart" in refused.output
+    assert [each["port"] for each in live.get("Service", "more")["spec"]["ports"]] == [81]
+    assert collectors.revision() == 2
 
 
 def test_definition_of_a_kind(collectors: Collectors, live: NamespaceClient, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import TypeVar
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import deletes_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.refusals import refusals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.sequence import (
     DeletionSequence,
     release_before_removal,
@@ -62,6 +63,8 @@ def delete_resource(api: KubernetesApi, request: Request[Options], progress: Pro
         return until_deleted(reconcile, api, request, resource, Outcome(Plan()), progress, clock, _with_new_steps)
     plan = resource_removal(api, resource)
     outcome = Outcome(plan, changed=True, warnings=plan.warnings)
+    if refused := refusals(api, plan.steps):
+        return replace(outcome, plan=replace(plan, steps=(), findings=refused), changed=False)
     if request.options.check_mode:
         return outcome
     announce = request.options.announce
@@ -107,6 +110,8 @@ def delete_without_resource(
     cluster = _named(request)
     delete_claims = request.spec is not None and deletes_claims(request.spec)
     plan = variable_removal(api, cluster, delete_claims)
+    if refused := refusals(api, plan.steps):
+        return Outcome(replace(plan, steps=(), findings=refused), warnings=plan.warnings)
     announce = _announce_claims(progress)
     _announce_all(plan, announce)
     if request.options.check_mode:

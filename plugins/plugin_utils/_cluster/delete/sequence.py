@@ -109,6 +109,12 @@ def finalize(sequence: DeletionSequence, resource: Manifest) -> tuple[Iterator[S
     return sequence.of_resource(resource, _with_all_claims(api, cluster, observed)), observed
 
 
+def planned_finalization(api: KubernetesApi, cluster: Cluster, resource: Manifest) -> tuple[Step, ...]:
+    """Return the steps for a terminating resource, as far as they are known before the first one is carried out."""
+    steps, _observed = finalize(DeletionSequence(api, cluster, is_plan=True), resource)
+    return tuple(steps)
+
+
 def release_before_removal(api: KubernetesApi, resource: Manifest) -> Iterator[Step]:
     """Yield the steps before the deletion of the resource, which may be deleted at once; reads the live objects."""
     sequence = DeletionSequence(api, Cluster.from_resource({**resource, "spec": {}}))

@@ -1,0 +1,26 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Deletions that the API server would reject: then nothing of the cluster is deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context
+
+
+def refusals(api: KubernetesApi, planned: Iterable[Step]) -> tuple[Finding, ...]:
+    """Return why the API server rejects planned deletions, as a dry run of each of them shows."""
+    verdicts = dry_run(Context(api), (step for step in planned if step.deletes and step.has_verdict))
+    rejected = (each.rejection for each in verdicts.values() if each.rejection is not None)
+    return tuple(Finding(each.reason, f"{_cause(each)} Nothing of the cluster is deleted.") for each in rejected)
+
+
+def _cause(rejection: Finding) -> str:
+    """Return the message without the consequence for a group that goes on."""
+    return rejection.message.removesuffix(" No object of a removed group is deleted.")
