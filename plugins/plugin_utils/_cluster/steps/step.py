@@ -71,6 +71,8 @@ class Step(step.Step):
     live: Manifest | None = None
     after: Manifest | None = None
     effects: tuple[Effect, ...] = ()
+    # The groups whose pods restart before those of its group.
+    follows: frozenset[str] = frozenset()
 
     # It writes a desired object.
     is_apply: ClassVar[bool] = False
@@ -167,7 +169,7 @@ class Step(step.Step):
         if step.removes_group or step.prepares_removal or self.group is None:
             # Objects of a removed group stay until the groups that may replace it are written.
             return not self.removes_group
-        return self.group == step.group
+        return self.group == step.group or self.group in step.follows
 
     def with_effects(self, effects: tuple[Effect, ...], _adoption: Adoption | None) -> Self:
         """Return the step with what follows from it."""

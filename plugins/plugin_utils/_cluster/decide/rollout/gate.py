@@ -14,9 +14,10 @@ those.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.blocked_restarts import (
     behind_blocked,
     order_warnings,
@@ -90,7 +91,7 @@ def gate(steps: Sequence[Step], inputs: Inputs, blocked: Sequence[Step] = ()) ->
     later = [step for step in steps if step.key in held | removals]
     refused = tuple(exhausted_budgets(restarts.values(), inputs))
     return Gated(
-        tuple(_now(steps, held, removals)),
+        tuple(_in_order(_now(steps, held, removals), () if rolls else order.groups, restarts, inputs)),
         tuple(sorted(later, key=lambda step: position.get(step.group or "", len(position)))),
         (
             *(order.warnings if rolls and len(restarts) > 1 else ()),
@@ -175,6 +176,16 @@ def _is_held(step: Step, held: Collection[str]) -> bool:
     if step.restart is not None:
         return step.group in held
     return step.group in held and not (step.creates or step.deletes) and step.key.kind in _OF_NEW_PODS
+
+
+def _in_order(steps: Iterable[Step], order: Sequence[str], restarts: Collection[str], inputs: Inputs) -> Iterator[Step]:
+    """Yield the steps. Groups that restart at the same time are written in order, and none after one that fails."""
+    if inputs.cluster.annotations.get(names.RESTART_OUT_OF_ORDER_ANNOTATION) == "true":
+        order = ()
+    restarting = [key for key in order if key in restarts]
+    earlier = {key: frozenset(restarting[:number]) for number, key in enumerate(restarting)}
+    for step in steps:
+        yield replace(step, follows=earlier[step.group or ""]) if _is_held(step, earlier) else step
 
 
 def _now(steps: Sequence[Step], held: Collection[object], removals: Collection[object]) -> Iterator[Step]:

@@ -63,6 +63,13 @@ def removal(manifest: Manifest) -> Step:
 
 OK = Response(body={"metadata": {"uid": "u"}})
 REJECTED = Response(422, {"message": "no", "details": {"name": "n"}})
+
+
+def after(group: str) -> Step:
+    """A step of another group whose pods restart after those of this one."""
+    return replace(step("create", "b", "h"), follows=frozenset({group}))
+
+
 WORKLOAD = druid.rendered("StatefulSet")
 RECORD = ChangeResource(live=druid.resource(), patch=[])
 # (id, steps, results: F failed, + done, - not tried; requests: ! sent, . not sent)
@@ -89,6 +96,8 @@ DEPENDENCIES: list[tuple[str, list[Step], str, str]] = [
     ("claims after the record alone", [RECORD, removal(claim())], "F-", "!."),
     ("PVCs after a Service", [step("delete", "a"), removal(claim())], "F+", "!!"),
     ("several PVCs", [removal(claim("p")), removal(claim("q")), step("patch", "b")], "F+-", "!!."),
+    ("a group that restarts later", [step("create", "a", "g"), after("g"), step("create", "c", "i")], "F-+", "!.!"),
+    ("a leaf of a group that restarts earlier", [leaf("Ingress"), after("g")], "F+", "!!"),
     ("no error", [step("create", "a"), step("delete", "b"), step("patch", "c")], "+++", "!!!"),
 ]  # fmt: skip
 

@@ -104,6 +104,16 @@ def test_restarts(image: str, states: Any, desired: Cluster, now: list[str], lat
     assert restarts(found.later) == later
 
 
+@pytest.mark.parametrize("in_order", [True, False])
+def test_a_group_that_cannot_be_written_holds_those_that_restart_after_it(in_order: bool) -> None:
+    """As one that is blocked does, also if all restart at the same time; not if the user has said otherwise."""
+    annotations = {} if in_order else {"druid.apache.org/restart-out-of-order": "true"}
+    desired = rolling.cluster(NEW, annotations=annotations, rollingDeploy=False)
+    found = gated(desired, rolling.observed(rolling.cluster(OLD)))
+    of_restarts = {step.group: step.follows for step in found.steps if step.restarted_pods}
+    assert of_restarts == {key: frozenset(ORDER[:number] if in_order else ()) for number, key in enumerate(ORDER)}
+
+
 def test_pods_that_have_not_been_available_for_long_enough_block_other_groups() -> None:
     before = rolling.cluster(OLD, minReadySeconds=30)
     live = rolling.observed(before, brokers={"availableReplicas": 1})
