@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import UNKNOWN_FIELDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts, to_timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import DruidState
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed
@@ -25,7 +24,8 @@ ARGUMENTS: Mapping[str, Any] = {
     "allowed_endpoint_hosts": {"type": "list", "elements": "str", "default": []},
     "read_timeout": {"type": "float", "default": 120.0, "aliases": ["timeout"]},
     "retry_timeout": {"type": "float", "default": 30.0},
-    **UNKNOWN_FIELDS,
+    # as in the modules, whose options import Ansible
+    "unknown_fields": {"type": "str", "choices": ["warn", "fail"], "default": "warn"},
 }
 
 
