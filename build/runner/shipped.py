@@ -39,11 +39,11 @@ DIGESTS: Mapping[str, str] = {
     "roles/druid_collector/meta/main.yml": "555cfd43d3d2beec26e287c58b0e90d1ee96dee9f39d798679d6bf8c2f54d381",
     "roles/druid_collector/tasks/main.yml": "f9cc55d5a6ddde58fdb8dd0022a1c81c977dfce41a75416911e85cbeb95bf0bc",
     "roles/druid_collector/tasks/reconcile.yml": "c920902066450592e6e5c050ffe679e535ed2a45cfff789be13b3a250dfc28ed",
-    "roles/druid_ingestion/defaults/main.yml": "e36a5ce4783fa5a03b6f0e92081fe292cf62210b3a478a1daaff1bce0df966dd",
-    "roles/druid_ingestion/meta/argument_specs.yml": "c9731bac0c22d181a915524c1ba54923933a87a19689289c42f0de743967521f",
+    "roles/druid_ingestion/defaults/main.yml": "a734ee90dad072879e0c8b0da87aff01ff5e72ba0a8d7d8d442059ea77e1afed",
+    "roles/druid_ingestion/meta/argument_specs.yml": "c2e89ec73897197c897452d41d0f2deb61938f1530882d5ae46894bd5e7bb3d8",
     "roles/druid_ingestion/meta/main.yml": "7837759e5e7b01fbc4739b2c0dd22cc1d47fb19ea46b6c84021e62c7c3cf8730",
     "roles/druid_ingestion/tasks/main.yml": "18a653db7dfc66e31ec6d912255fb96d74a2c309fe053c479a4c5035e2b9de57",
-    "roles/druid_ingestion/tasks/reconcile.yml": "1845104a3688069daebb423cb8fbc5802324e86f69498f9398ea26a5d5c42a4e",
+    "roles/druid_ingestion/tasks/reconcile.yml": "00b7f16026e63454588d81a0006810f2bc6950522870431bd387488cc4cf3717",
 }
 SETTINGS = "8a9cc5d06b6d8d31b528b86fdb75e37ebbe96e314d6c0ee56b647e1abaf371a2"
 # END DIGESTS
