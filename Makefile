@@ -215,11 +215,11 @@ lint-ansible: $(TOOLS)/.complete tree
 	  ansible-lint --offline --profile production --strict -q
 
 .PHONY: lint-docs
-lint-docs: $(TOOLS)/.complete tree
+lint-docs: $(TOOLS)/.complete $(CORE_2_19)/.complete tree
 	@cd $(TREE)/$(COLLECTION) && $(GATE) 'antsibull-docs' env PATH=$(TOOLS)/bin:$$PATH ANSIBLE_COLLECTIONS_PATH=$(TREE) \
 	  antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs self --check-extra-docs-refs .
 	@$(GATE) 'antsibull-changelog' $(TOOLS)/bin/antsibull-changelog lint
-	@$(GATE) 'generated parts of documents' $(TOOLS)/bin/python -m tools.docs.generate --check
+	@$(GATE) 'generated parts of documents' $(CORE_2_19)/bin/python -m tools.docs.generate --check
 
 .PHONY: lint-other
 lint-other: $(TOOLS)/.complete
