@@ -110,10 +110,9 @@ options:
     default: false
   wait_for_recovery:
     description:
-      - With O(wait=true), wait although a pod of a new revision has not been ready for a minute, and has crashed three
-        times, or although any pod waits a minute for an image, a Secret or something else that does not exist.
-      - Pods may crash until something outside of the cluster has started, such as its metadata store. So those of a
-        first start, and those that have run before, have five minutes. Set this option if it may take longer.
+      - With O(wait=true), wait although a pod of the current revision has not been ready for a minute, and has crashed
+        three times, or waits for an image, a Secret or something else that does not exist.
+      - For pods that crash until something outside of the cluster is ready, such as its metadata store.
     type: bool
     default: false
   read_timeout:

@@ -116,7 +116,7 @@ def crashing(live: NamespaceClient) -> None:
 
 def crash_loop(live: NamespaceClient) -> None:
     crashing(live)
-    later(live, 6)
+    later(live)
 
 
 def rejected_pods(live: NamespaceClient) -> None:

@@ -30,8 +30,6 @@ FAILING = frozenset(
 )
 # What Kubernetes has tried for so long, or so often, does not succeed by itself.
 LASTING_SECONDS, MIN_RESTARTS = 60, 3
-# But a container that crashes may do so until something else has started, such as a metadata store at the first start.
-STARTING_SECONDS = 300
 # The end of a termination message, which can be a whole log.
 MAX_MESSAGE_CHARACTERS = 200
 
@@ -43,18 +41,16 @@ def is_failing(pod: Manifest) -> bool:
     return any(map(_waits_for_change, _containers(pod)))
 
 
-def cannot_recover(pod: Manifest, now: datetime, crashing_seconds: int) -> bool:
-    """True if the pod will not start by itself: not ready for so long, and it has crashed several times, or waits.
+def cannot_recover(pod: Manifest, now: datetime) -> bool:
+    """True if the pod will not start by itself: not ready for a minute, and it has crashed several times, or waits.
 
-    It waits, for a minute, for its image, a Secret, or anything else that only a change provides.
+    It waits for its image, a Secret, or anything else that only a change provides.
     """
-    if next(failure(pod), None) is None:
+    if next(failure(pod), None) is None or _seconds_unready(pod, now) < LASTING_SECONDS:
         return False
-    containers, seconds = _containers(pod), _seconds_unready(pod, now)
+    containers = _containers(pod)
     waits = {each["state"]["waiting"]["reason"] for each in containers if _waits_for_change(each)}
-    if waits - {_CRASH_LOOP}:
-        return seconds >= LASTING_SECONDS
-    return seconds >= crashing_seconds and any(each.get("restartCount", 0) >= MIN_RESTARTS for each in containers)
+    return bool(waits - {_CRASH_LOOP}) or any(each.get("restartCount", 0) >= MIN_RESTARTS for each in containers)
 
 
 def _seconds_unready(pod: Manifest, now: datetime) -> float:

@@ -12,8 +12,6 @@ from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.pod_problems import (
-    LASTING_SECONDS,
-    STARTING_SECONDS,
     cannot_recover,
     failure,
 )
@@ -34,21 +32,8 @@ def unrecoverable(cluster: Cluster, observed: Observed, changing: Collection[str
 
 
 def failing_pods(group: Group, observed: Observed, now: datetime) -> Iterator[Manifest]:
-    """Yield the pods of the current revision that will not start by themselves.
-
-    If the former revision has run, it is the new one that crashes. Otherwise it may wait for something else to start.
-    """
-    crashing_seconds = LASTING_SECONDS if _replaces_another(group, observed) else STARTING_SECONDS
-    yield from (pod for pod in current_pods(group, observed) if cannot_recover(pod, now, crashing_seconds))
-
-
-def _replaces_another(group: Group, observed: Observed) -> bool:
-    """True while pods of a former revision run, or, in a StatefulSet, until all pods of the new one have been ready."""
-    status = (observed.workload(group) or {}).get("status") or {}
-    current = status.get("currentRevision")
-    if current and current != status.get("updateRevision"):
-        return True
-    return {*map(_name, observed.pods_of(group))} > {*map(_name, current_pods(group, observed))}
+    """Yield the pods of the current revision that will not start by themselves."""
+    yield from (pod for pod in current_pods(group, observed) if cannot_recover(pod, now))
 
 
 def current_pods(group: Group, observed: Observed) -> Iterator[Manifest]:
@@ -68,10 +53,6 @@ def _latest(pods: Sequence[Manifest]) -> str | None:
     """Return the template of the last created pod of a Deployment: it creates only those of the current one."""
     last = max(pods, key=lambda pod: str(pod["metadata"].get("creationTimestamp") or ""), default=None)
     return None if last is None else _label(last, TEMPLATE_LABEL)
-
-
-def _name(pod: Manifest) -> str:
-    return str(pod["metadata"]["name"])
 
 
 def _label(pod: Manifest, name: str) -> str | None:
