@@ -187,7 +187,8 @@ class Resident:
             connection.close()
 
     def _forget(self, handle: int) -> None:
-        self.clients.pop(handle).close()
+        if client := self.clients.pop(handle, None):
+            client.close()
 
     def _receive(self, handle: int) -> None:
         """Receive a part of the request, or the message with which the run begins."""
@@ -196,7 +197,7 @@ class Resident:
             client.receive()
             if client.request is not None:
                 if client.data == message.GO:
-                    self._start(self.clients.pop(handle), client.request)
+                    self._start(client, client.request)
             elif len(client.data) >= message.length(client.data):
                 client.request, client.data = message.decode(client.data), b""
                 self._answer(client)
@@ -214,7 +215,7 @@ class Resident:
         client.connection.sendall(b"%b %d\n" % (message.READY, self.limit))
 
     def _start(self, client: Client, request: message.Request) -> None:
-        """Fork the process of the run."""
+        """Fork the process of the run. OSError if there is none: its client ends then."""
         _group, *resource_parts = restrictions.parts_of(os.fsdecode(request.arguments[1]))
         resource = Resource(*resource_parts)
         parent, now = os.getpid(), time.monotonic()
@@ -222,13 +223,15 @@ class Resident:
         try:
             pid = os.fork()
         except OSError as error:
-            sys.stderr.write(f"{error}\n")
-            client.close()
-            return
+            # the log may be full
+            with suppress(OSError):
+                sys.stderr.write(f"{error}\n")
+            raise
         if pid == 0:
             self._become_run(client, request, resource, parent, wait)
-        client.close_streams()
+        del self.clients[client.connection.fileno()]
         self.runs[pid] = Run(pid, client.connection, resource, now, now + self.limit, is_postponed=bool(wait))
+        client.close_streams()
 
     def _turn(self, resource: Resource, request: message.Request, now: float) -> float:
         """In how many seconds the run is to be repeated, so that others have a worker; 0 if it may begin."""

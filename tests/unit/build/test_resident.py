@@ -2,15 +2,20 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The resident process imports everything that a reconcile imports, with each ansible-core, and nothing of Ansible."""
+"""The resident process: what it imports, with each ansible-core, and that a run that cannot start affects no other."""
 
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
+import sys
+from errno import EAGAIN
 from pathlib import Path
 
 import pytest
+from ansible_collections.druidops.druid.build.runner import message
+from ansible_collections.druidops.druid.build.runner.resident import Client, Resident
 
 COLLECTION = Path(__file__).parents[3]
 IMPORT = """
@@ -36,3 +41,33 @@ def test_no_ansible_is_imported(python: str) -> None:
         pytest.fail(f"{program} does not exist: make integration installs it ({collections})")
     done = subprocess.run([program, "-c", IMPORT.format(paths=paths)], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def test_run_that_cannot_start_ends_only_its_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There are too many processes, and there is no space for the log."""
+
+    def no_process() -> int:
+        raise BlockingIOError(EAGAIN, "Resource temporarily unavailable")
+
+    directory = b"/tmp/ansible-operator/runner/druid.apache.org/v1alpha1/Druid/namespace/name"
+    client, connection = socket.socketpair()
+    stream, writer = os.pipe()
+    with client, connection, socket.socket() as unused, open("/dev/full", "w", encoding="utf-8") as log:
+        resident = Resident(unused, unused, [], "")
+        request = message.Request([b"run", directory], b"/", {})
+        handle = connection.fileno()
+        resident.clients[handle] = Client(connection, streams=[writer], request=request)
+        monkeypatch.setattr(os, "fork", no_process)
+        # as it is: each line is written at once
+        log.reconfigure(line_buffering=True)
+        monkeypatch.setattr(sys, "stderr", log)
+        client.sendall(message.GO)
+
+        resident._receive(handle)
+
+        monkeypatch.undo()
+        assert (resident.clients, resident.runs) == ({}, {})
+        assert (client.recv(1), os.read(stream, 1)) == (b"", b"")
+        os.close(stream)
+        with pytest.raises(OSError, match="No space left"):
+            log.close()
