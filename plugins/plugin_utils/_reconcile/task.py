@@ -102,7 +102,8 @@ class Task:
         if cache is None:
             return reconcile(connect_server())
         cached = CachedApi.of(meter.of_cache(cache), connect=connect_server)
-        if not self.kind.reads_cache:
+        # the cache may not have the status that has just been written yet
+        if self.unfinished or not self.kind.reads_cache:
             return reconcile(cached.direct)
         return cache_first(
             self.kind, request, cached, self.arguments["period"], clock.now(), reconcile, meter.record_cache_error

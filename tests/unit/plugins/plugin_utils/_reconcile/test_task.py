@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which connections a reconcile has: with an unreadable kubeconfig of the cache, only that to the API server."""
+"""Which connections a reconcile has: only that to the API server without a readable cache, and after a lost one."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ current-context: c
 """
 
 
-def attempt_of(kubeconfig: Path, meter: Meter, monkeypatch: pytest.MonkeyPatch) -> Any:
+def attempt_of(kubeconfig: Path, meter: Meter, monkeypatch: pytest.MonkeyPatch, unfinished: str = "") -> Any:
     """Return the connection of the first attempt."""
     monkeypatch.setattr(task, "run", lambda _kind, api, *_arguments: api)
     monkeypatch.setattr(task, "cache_first", lambda _kind, _request, cached, *_arguments: cached)
     connection = {"host": SERVER, "api_key": "token", "cache_kubeconfig": str(kubeconfig)}
     arguments = {**connection, "operator": True, "period": 60.0}
-    return task.Task(DRUID, arguments, str, print, print)._reconcile(Request("c", "ns", Options()), meter)
+    carried_out = task.Task(DRUID, arguments, str, print, print, unfinished=unfinished)
+    return carried_out._reconcile(Request("c", "ns", Options()), meter)
 
 
 def test_the_cache_is_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,6 +44,18 @@ def test_the_cache_is_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert isinstance(attempted, CachedApi)
     assert (attempted.server, attempted.direct.server) == ("http://192.0.2.2", SERVER)
     assert (meter.cache_error, meter.requests["cache_errors"]) == (None, 0)
+
+
+def test_the_cache_is_not_first_after_a_run_that_did_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The status reports it; with the former status of the cache there would be nothing to do."""
+    (tmp_path / "cache").write_text(KUBECONFIG, encoding="utf-8")
+    reported: list[str] = []
+    monkeypatch.setattr(task.Task, "_report_unfinished", lambda _self, api, _request: reported.append(api.server))
+
+    attempted = attempt_of(tmp_path / "cache", Meter(), monkeypatch, unfinished="signal 9")
+
+    assert not isinstance(attempted, CachedApi)
+    assert (attempted.server, reported) == (SERVER, [SERVER])
 
 
 @pytest.mark.parametrize("content", [None, "", "{", "clusters: []"])
