@@ -40,8 +40,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 
 LOCK_SECONDS = 2.0
-# Each reconcile that wrote counts all resources. Others do it at most this often.
+# Each reconcile that wrote counts all resources. Others try it at most this often.
 CENSUS_PERIOD_SECONDS = 10
+# A constant: there may be no memory for a text.
+_OUT_OF_MEMORY = "The metrics could not be pushed: to count all resources needs more memory than a run may have."
 
 _Plan = TypeVar("_Plan", bound=Plan[Any])
 
@@ -114,15 +116,21 @@ def publish(url: str, kind: str, run: Run, count: Census, is_changed: bool) -> s
     try:
         file = Path(tempfile.gettempdir(), f"druidops-metrics-{urlsplit(url).netloc.replace('/', '-')}")
         with file_lock(file, LOCK_SECONDS) as lock:
-            census = count() if is_changed or lock.is_due(kind, CENSUS_PERIOD_SECONDS) else None
-            push(url, requests_for(kind, metric_values(replace(run, census=census), time.time())))
-            if census is not None:
-                lock.record_run(kind)
+            is_due = is_changed or lock.is_due(kind, CENSUS_PERIOD_SECONDS)
+            try:
+                if is_due:
+                    # before it is counted: what fails is not due again in each run
+                    lock.record_run(kind)
+            finally:
+                census = count() if is_due else None
+                push(url, requests_for(kind, metric_values(replace(run, census=census), time.time())))
     except (LockTimeout, PushError, KubernetesError) as error:
         return without_userinfo(str(error))
     except (OSError, RecursionError, ValueError) as error:
         # /tmp is full, a counted resource is nested too deeply, or the URL is invalid. All writes are done already.
         return without_userinfo(f"The metrics could not be pushed to {url}: {error!r}")
+    except MemoryError:
+        return _OUT_OF_MEMORY
     return None
 
 

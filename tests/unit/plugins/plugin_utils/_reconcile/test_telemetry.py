@@ -17,6 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import Run
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.file_lock import file_lock
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import telemetry
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetry import failed_run, publish
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._metrics.endpoint import Endpoint, serving
 
@@ -57,9 +58,23 @@ def test_resources_are_counted_after_each_write_and_periodically(endpoint: Endpo
     assert found == [True, False, True, False]
 
 
-def test_failed_census_is_repeated_in_the_next_run(endpoint: Endpoint) -> None:
+def test_failed_census_is_repeated_but_not_in_each_run(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not counted(endpoint, False, None)
+    assert not counted(endpoint, False, {"clusters": 1.0})
+    monkeypatch.setattr(telemetry, "CENSUS_PERIOD_SECONDS", 0)
     assert counted(endpoint, False, {"clusters": 1.0})
+
+
+def test_census_that_needs_too_much_memory_fails_only_the_metrics(endpoint: Endpoint) -> None:
+    """A reconcile has a memory limit, and its work is done already."""
+
+    def count() -> None:
+        raise MemoryError
+
+    warning = publish(endpoint.url, "druid", RUN, count, is_changed=False)
+    assert warning is not None
+    assert "more memory than a run may have" in warning
+    assert not counted(endpoint, False, {"clusters": 1.0})
 
 
 def test_publish_does_not_wait_for_a_locked_file(endpoint: Endpoint, directory: Path) -> None:
@@ -89,7 +104,7 @@ def test_failed_census_does_not_fail_the_reconcile(endpoint: Endpoint, error: Ex
     warning = publish(endpoint.url, "druid", RUN, count, is_changed=True)
     assert warning is not None
     assert str(error) in warning
-    assert counted(endpoint, False, {"clusters": 1.0})
+    assert counted(endpoint, True, {"clusters": 1.0})
 
 
 @contextmanager
