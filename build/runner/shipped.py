@@ -19,6 +19,7 @@ from pathlib import Path
 # `make docs` generates these: the SHA-256 of each file, and of the image's settings.
 # BEGIN DIGESTS
 DIGESTS: Mapping[str, str] = {
+    "meta/runtime.yml": "3831356f303977215603391782ccd6744db85f317b56b2266114dd37b65afb50",
     "playbooks/operator_collector.yml": "18a1e489345c374bec3fd2fc2047d0fee25ab7264d88586bc9edb5c3fe73fc00",
     "playbooks/operator_druid.yml": "91d3681c89505a67f648f436ea04d2f4490500787989cb9da5645c490c9abc4f",
     "playbooks/operator_druid_ingestion.yml": "f36ff7491486bf06b52abc1196a873b715ae201a887266fedf18955bb719d964",
@@ -49,7 +50,9 @@ SETTINGS = "8a9cc5d06b6d8d31b528b86fdb75e37ebbe96e314d6c0ee56b647e1abaf371a2"
 # END DIGESTS
 
 OWN = frozenset({"operator_druid.yml", "operator_druid_ingestion.yml", "operator_collector.yml"})
-# What these consist of, and where Ansible finds more: variables, roles, plugins.
+# Which action a task of them has.
+_ROUTING = "meta/runtime.yml"
+# What they consist of, and where Ansible finds more: variables, roles, plugins.
 _PARTS = ("playbooks", "plugins/action", *(f"roles/druid_{each}" for each in ("cluster", "collector", "ingestion")))
 # The variables of Ansible that the image or ansible-operator sets, and the one where the collection is found.
 _KNOWN = re.compile("ANSIBLE_(CONFIG|COLLECTIONS_PATH|STDOUT_CALLBACK|DEBUG_LOGS|GATHERING|VERBOSITY_.*|OPERATOR_.*)")
@@ -68,12 +71,14 @@ def directory() -> Path:
 
 
 def files(root: Path) -> Iterator[str]:
-    """The files that a run of our playbooks depends on, but not the other playbooks, nor documents."""
-    for part in _PARTS:
-        for found in root.joinpath(part).rglob("*"):
-            is_other = found.parent == root / "playbooks" and found.suffix == ".yml" and found.name not in OWN
-            if found.is_file() and not is_other and found.suffix not in (".md", ".pyc"):
-                yield found.relative_to(root).as_posix()
+    """The files that a run of our playbooks depends on, but not the other playbooks, nor documents.
+
+    Also symbolic links: what is in a linked directory is not searched.
+    """
+    for found in (root / _ROUTING, *(each for part in _PARTS for each in root.joinpath(part).rglob("*"))):
+        is_other = found.parent == root / "playbooks" and found.suffix == ".yml" and found.name not in OWN
+        if (found.is_file() or found.is_symlink()) and not is_other and found.suffix not in (".md", ".pyc"):
+            yield found.relative_to(root).as_posix()
 
 
 def digest(text: bytes) -> str:
@@ -87,7 +92,7 @@ def problem(root: Path) -> str:
     for name in sorted(found | DIGESTS.keys()):
         if name not in DIGESTS:
             return f"{name} is not part of the collection"
-        if name not in found or digest((root / name).read_bytes()) != DIGESTS[name]:
+        if name not in found or not (root / name).is_file() or digest((root / name).read_bytes()) != DIGESTS[name]:
             return f"{name} is not that of the collection"
     return ""
 

@@ -55,7 +55,25 @@ def test_added_file_is_named(root: Path, added: str) -> None:
     assert shipped.problem(root) == f"{added} is not part of the collection"
 
 
-@pytest.mark.parametrize("name", [PLAYBOOK, f"{ROLE}/tasks/reconcile.yml", f"{ROLE}/defaults/main.yml"])
+@pytest.mark.parametrize("added", ["playbooks/group_vars", f"{ROLE}/vars", f"{ROLE}/tasks/more.yml"])
+@pytest.mark.parametrize("target", [".", "nothing"])
+def test_added_link_is_named(root: Path, added: str, target: str) -> None:
+    """A derived image may link what is mounted."""
+    (root / added).symlink_to(target)
+    assert shipped.problem(root) == f"{added} is not part of the collection"
+
+
+def test_linked_file_is_compared(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    moved = (root / PLAYBOOK).rename(tmp_path_factory.mktemp("mounted") / "playbook")
+    (root / PLAYBOOK).symlink_to(moved)
+    assert shipped.problem(root) == ""
+    moved.unlink()
+    assert shipped.problem(root) == f"{PLAYBOOK} is not that of the collection"
+
+
+@pytest.mark.parametrize(
+    "name", [PLAYBOOK, f"{ROLE}/tasks/reconcile.yml", f"{ROLE}/defaults/main.yml", "meta/runtime.yml"]
+)
 def test_changed_or_missing_file_is_named(root: Path, name: str) -> None:
     (root / name).write_text((root / name).read_text() + "# changed\n")
     assert shipped.problem(root) == f"{name} is not that of the collection"
