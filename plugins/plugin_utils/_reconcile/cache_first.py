@@ -41,8 +41,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.duration im
 _Options = TypeVar("_Options", bound=Options)
 _Plan = TypeVar("_Plan", bound=Plan[Any])
 
-# One reconcile is due in each cycle. Reconciles are a period and some milliseconds apart: the tolerance is for these.
-_CYCLE_PERIODS, _TOLERANCE_PERIODS = 9, 0.2
+# One reconcile is due in each cycle. Reconciles are a period and some milliseconds apart: the tolerance is for these,
+# and for the longest time for which the operator postpones a run.
+_CYCLE_PERIODS, _TOLERANCE_PERIODS, _POSTPONED_SECONDS = 9, 0.2, 30
 
 
 def cache_first(
@@ -124,4 +125,4 @@ def is_full_due(uid: str, period: float, now: datetime) -> bool:
         return True
     cycle = _CYCLE_PERIODS * period
     offset = zlib.crc32(uid.encode()) % 1000 / 1000 * cycle
-    return (now.timestamp() + offset) % cycle < (1 + _TOLERANCE_PERIODS) * period
+    return (now.timestamp() + offset) % cycle < (1 + _TOLERANCE_PERIODS) * period + _POSTPONED_SECONDS
