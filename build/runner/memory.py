@@ -41,6 +41,11 @@ def workers(group: str, kind: str, environment: Mapping[str, str]) -> int:
     return next((int(each) for each in values if each.isdecimal()), os.cpu_count() or 1)
 
 
+def is_exhausted(error: Exception) -> bool:
+    """Whether it is the error of a process that has reached its limit, also when it has started a thread."""
+    return isinstance(error, MemoryError) or (type(error) is RuntimeError and str(error) == "can't start new thread")
+
+
 def exceeded(share: int) -> str:
     """What has happened to a run that has needed more than its share."""
     return f"it needed more than {share // MIB} MiB of memory"

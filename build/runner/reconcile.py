@@ -145,11 +145,12 @@ def _reconcile(run: events.Run, kind: Kind[Any, Any], resource: tuple[str, str],
         returned = operator_task(kind, *resource, printed.append, unfinished).run()
     except NeedsAnsible:
         raise
-    except MemoryError:
-        returned, status = {"failed": True, "msg": memory.exceeded(share)}, resident.OUT_OF_MEMORY
     except Exception as error:  # noqa: BLE001 - of any kind: a finalizer would be removed after a success
-        traceback.print_exc()
-        returned, status = {"failed": True, "msg": f"{type(error).__name__}: see the log"}, _FAILED_TASK
+        if memory.is_exhausted(error):
+            returned, status = {"failed": True, "msg": memory.exceeded(share)}, resident.OUT_OF_MEMORY
+        else:
+            traceback.print_exc()
+            returned, status = {"failed": True, "msg": f"{type(error).__name__}: see the log"}, _FAILED_TASK
     else:
         status = _FAILED_TASK if returned.get("failed") else 0
     finally:

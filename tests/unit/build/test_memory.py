@@ -56,6 +56,31 @@ def test_workers_are_those_of_the_kind(environment: dict[str, str], expected: in
     assert memory.workers("druid.apache.org", "Druid", environment) == expected
 
 
+THREAD = """
+import sys, threading
+
+sys.path.insert(0, sys.argv[1])
+from build.runner import memory
+
+threading.stack_size(64 << 20)
+memory.limit(16 << 20)
+try:
+    threading.Timer(0, print).start()
+except Exception as error:
+    print(memory.is_exhausted(error))
+"""
+
+
+def test_thread_that_cannot_start_needs_too_much() -> None:
+    done = subprocess.run([sys.executable, "-c", THREAD, COLLECTION], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("True\n", "")
+
+
+@pytest.mark.parametrize("error", [RuntimeError("generator raised StopIteration"), RecursionError(), OSError(12, "x")])
+def test_any_other_error_is_none_of_memory(error: Exception) -> None:
+    assert not memory.is_exhausted(error)
+
+
 @pytest.mark.parametrize(("needed", "printed"), [(10, ""), (100, "too much\n")])
 def test_process_that_needs_more_gets_an_error(needed: int, printed: str) -> None:
     command = [sys.executable, "-c", ALLOCATE, COLLECTION, str(50 * MIB), str(needed)]
