@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 MIB = 1 << 20
@@ -31,7 +31,7 @@ def of_pod() -> int:
 
 
 def share(pod: int, workers: int) -> int:
-    """How many bytes a run may need beside what the resident process has, when all workers of a kind have one."""
+    """How many bytes a run may need beside what the resident process has, when all workers of all kinds have one."""
     return max(LEAST, (pod - OTHERS) // max(1, workers))
 
 
@@ -39,6 +39,11 @@ def workers(group: str, kind: str, environment: Mapping[str, str]) -> int:
     """How many runs of this kind ansible-operator has at the same time, by its variable and that of the image."""
     values = (environment.get(name, "") for name in (f"{_WORKERS}_{kind}_{group}".replace(".", "_").upper(), _WORKERS))
     return next((int(each) for each in values if each.isdecimal()), os.cpu_count() or 1)
+
+
+def all_workers(group: str, kinds: Iterable[str], environment: Mapping[str, str]) -> int:
+    """How many runs of these kinds ansible-operator has at the same time: each kind has workers of its own."""
+    return sum(workers(group, kind, environment) for kind in kinds)
 
 
 def is_exhausted(error: Exception) -> bool:

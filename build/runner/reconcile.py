@@ -86,13 +86,13 @@ def carry_out(request: Request, problem: str, unfinished: str, wait: float) -> N
 
 
 def _run(arguments: list[str], problem: str, unfinished: str, wait: float) -> int:
-    group, kind, namespace, name = restrictions.parts_of(arguments[1])
+    group, _kind, namespace, name = restrictions.parts_of(arguments[1])
     arguments = restrictions.restrict(arguments, dict(os.environ), time.time())
     if wait and (run := _postponed(arguments)):
         operator_environment.report_start()
         run.begin()
         return run.end((events.requeue(wait),), "", 0)
-    share = memory.share(memory.of_pod(), memory.workers(group, kind, os.environ))
+    share = memory.share(memory.of_pod(), memory.all_workers(group, (kind.name for kind in KINDS.values()), os.environ))
     reason = problem or shipped.other_settings(os.environ) or _other_request(arguments, (namespace, name))
     if not reason:
         options = dict(zip(arguments[2::2], arguments[3::2], strict=True))

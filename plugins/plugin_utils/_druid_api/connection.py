@@ -41,8 +41,8 @@ BASIC = "basic-auth"
 CA_FIELD = "spec.endpoint.caSecretRef"
 # Of a Secret: the hosts, separated by commas, to which an endpoint.url may send its credentials.
 ALLOWED_HOSTS_ANNOTATION = "druid.apache.org/allowed-hosts"
-# A response with more bytes is not read. Python needs up to 33 times as much for its values, and the operator's pod has
-# 1 GiB for four runs.
+# A response with more bytes is not read. Python needs up to 33 times as much for its values, at most what a run of
+# the operator may have.
 MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 
 

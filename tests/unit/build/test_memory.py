@@ -36,24 +36,27 @@ kept = [bytearray(1 << 20) for _ in range(int(sys.argv[3]))]
     [
         (1024, 4, 160),
         (1024, 1, 640),
+        (2048, 12, 138),
         # the least
-        (1024, 128, 64),
+        (1024, 12, 64),
         (256, 4, 64),
     ],
 )
 def test_share_is_what_the_others_do_not_need(pod: int, workers: int, expected: int) -> None:
-    assert memory.share(pod * MIB, workers) == expected * MIB
+    assert memory.share(pod * MIB, workers) // MIB == expected
 
 
 @pytest.mark.parametrize(
-    ("environment", "expected"),
+    ("environment", "expected", "of_all"),
     [
-        ({"MAX_CONCURRENT_RECONCILES": "4"}, 4),
-        ({"MAX_CONCURRENT_RECONCILES": "4", "MAX_CONCURRENT_RECONCILES_DRUID_DRUID_APACHE_ORG": "2"}, 2),
+        ({"MAX_CONCURRENT_RECONCILES": "4"}, 4, 12),
+        ({"MAX_CONCURRENT_RECONCILES": "4", "MAX_CONCURRENT_RECONCILES_DRUID_DRUID_APACHE_ORG": "2"}, 2, 10),
     ],
 )
-def test_workers_are_those_of_the_kind(environment: dict[str, str], expected: int) -> None:
-    assert memory.workers("druid.apache.org", "Druid", environment) == expected
+def test_each_kind_has_workers(environment: dict[str, str], expected: int, of_all: int) -> None:
+    group, kinds = "druid.apache.org", ("Druid", "DruidIngestion", "Collector")
+    assert memory.workers(group, "Druid", environment) == expected
+    assert memory.all_workers(group, kinds, environment) == of_all
 
 
 THREAD = """
