@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -35,6 +36,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs i
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     IN_RECORD,
     LastApplied,
+    noted_ids,
+    read_last_applied,
     read_normalized,
     to_config_map,
 )
@@ -143,18 +146,52 @@ def _terminate_supervisor(client: DruidClient, supervisor: str) -> _Effect:
 def _save_last_applied(api: KubernetesApi, done: Reconciled, step: SaveLastApplied) -> Manifest:
     ingestion = done.ingestion
     if step.record is not None:
+        resource = _note_ids(api, done, step.record)
         api.apply(to_config_map(step.record, ingestion, step.normalized))
-        return done.resource
+        return resource
     found = api.get("ConfigMap", ingestion.namespace, names.record_name(ingestion.name))
     if found is not None:
         api.delete("ConfigMap", ingestion.namespace, found["metadata"]["name"], found["metadata"]["uid"])
     return done.resource
 
 
+def _note_ids(api: KubernetesApi, done: Reconciled, record: LastApplied) -> Manifest:
+    """Return the resource with an annotation that has the ids of the record, and those that the present one has.
+
+    Unlike the status it is written before Druid has them, and whichever generation the resource has since.
+    """
+    resource, metadata = done.resource, done.resource["metadata"]
+    noted = noted_ids(metadata.get("annotations") or {})
+    ids = {*record.supervisors, *record.tasks}
+    if "uid" not in metadata or (noted is not None and ids <= noted):
+        return resource
+    last = read_last_applied(done.observed.record, done.ingestion)
+    kept = {*last.supervisors, *last.tasks} & (noted or frozenset())
+    operations = _annotation_patch(resource, sorted(ids | kept))
+    written = api.json_patch(names.KIND, metadata["namespace"], metadata["name"], operations)
+    return {**resource, "metadata": {**metadata, "annotations": written["metadata"]["annotations"]}}
+
+
+def _annotation_patch(resource: Manifest, ids: list[str]) -> list[dict[str, Any]]:
+    """Return the JSON patch; one that creates the annotations requires that there are none since."""
+    metadata, path = resource["metadata"], "/metadata/annotations"
+    unchanged = "uid" if metadata.get("annotations") else "resourceVersion"
+    created = () if metadata.get("annotations") else ({"op": "add", "path": path, "value": {}},)
+    key = names.IDS_ANNOTATION.replace("/", "~1")
+    return [
+        {"op": "test", "path": f"/metadata/{unchanged}", "value": metadata.get(unchanged)},
+        *created,
+        {"op": "add", "path": f"{path}/{key}", "value": json.dumps(ids)},
+    ]
+
+
 def _set_finalizer(api: KubernetesApi, done: Reconciled, step: Finalizer) -> Manifest:
     """Return the resource with or without the finalizer; without it, the resource may be deleted already."""
     metadata = done.resource["metadata"]
     operations = finalizer_patch(done.resource, names.FINALIZER, is_desired=step.is_set)
+    if step.is_set and noted_ids(metadata.get("annotations") or {}) is None:
+        # with the finalizer: a resource that has only that is one of an earlier version, whose record is believed
+        operations += _annotation_patch(done.resource, [])
     try:
         return api.json_patch(names.KIND, metadata["namespace"], metadata["name"], operations)
     except ApiError as error:

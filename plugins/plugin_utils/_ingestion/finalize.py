@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
     disallowed_secret,
     secrets_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, lost_record, names
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, lost_record
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connection import druid_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_deletion import (
@@ -31,7 +31,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_d
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     has_own_record,
     of_status,
-    reported_ids,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, Reconciled
@@ -125,8 +124,9 @@ def _with_record(planned: Reconciled, deletion: Deletion) -> Deletion:
     found, ingestion = planned.observed, planned.ingestion
     record, unconfirmed = recorded(found.record, ingestion)
     is_reported = deletion.has_resource and not has_own_record(found.record, ingestion)
-    if deletion.has_resource and record.is_empty and not unconfirmed:
-        is_reported, (record, unconfirmed) = True, confirmed(of_status(ingestion), ingestion, is_config_map=False)
+    if deletion.has_resource and record.is_empty:
+        is_reported, (record, also) = True, confirmed(of_status(ingestion), ingestion, is_config_map=False)
+        unconfirmed = tuple(dict.fromkeys((*unconfirmed, *also)))
     return replace(deletion, record=record, siblings=found.siblings, is_reported=is_reported, unconfirmed=unconfirmed)
 
 
@@ -156,20 +156,16 @@ def _without_druid(
 
 
 def _with_task(client: DruidClient, deletion: Deletion) -> Deletion:
-    """Return the deletion with the state of the task. One that the record and the status do not both name must be of
-    this resource.
-    """
+    """Return the deletion with the state of the task. One that only the status names must be of this resource."""
     task = deletion.record.task if deletion.record else None
     status = (status_of(client, task.id) if task else None) or {}
     if deletion.record is None or task is None or status.get("statusCode") != batch.RUNNING:
         return replace(deletion, is_task_running=False)
-    ingestion, is_named_twice = deletion.ingestion, task.id in reported_ids(deletion.ingestion)
-    if not deletion.has_resource or (is_named_twice and not deletion.is_reported):
+    is_own = lost_record.is_of_resource(deletion.ingestion, task.id, status, deletion.record.revision)
+    if is_own or not deletion.is_reported:
         return replace(deletion, is_task_running=True)
-    if lost_record.is_of_resource(ingestion, task.id, status, deletion.record.revision):
-        return replace(deletion, is_task_running=True)
-    where = "the status" if deletion.is_reported else f"ConfigMap {names.record_name(ingestion.name)}"
-    return replace(deletion, is_task_running=False, unconfirmed=(only_named(where, f"task {task.id}"),))
+    warning = only_named("the status", f"task {task.id}")
+    return replace(deletion, is_task_running=False, unconfirmed=(*deletion.unconfirmed, warning))
 
 
 def _is_lasting(problem: Finding, found: Observed) -> bool:

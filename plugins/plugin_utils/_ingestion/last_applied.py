@@ -89,6 +89,12 @@ class LastApplied:
         return self.former if self.task or not self.id else (*self.former, self.id)
 
     @property
+    def tasks(self) -> tuple[str, ...]:
+        """The ids of the task and of the one that it replaces."""
+        replaced = self.replaced.task if self.replaced else None
+        return tuple(each.id for each in (self.task, replaced) if each is not None)
+
+    @property
     def is_empty(self) -> bool:
         """True when nothing was recorded."""
         return not (self.id or self.druid)
@@ -157,11 +163,27 @@ def of_status(ingestion: Ingestion) -> LastApplied:
     return LastApplied({}, identity, task, (), str(ingestion.status.get("appliedTo") or ""), revision)
 
 
-def reported_ids(ingestion: Ingestion) -> frozenset[str]:
-    """Return the ids in the status, of what was applied last and of former supervisors."""
-    former = ingestion.status.get("formerTaskIds")
-    names_of_former = map(str, former) if isinstance(former, list) else ()
-    return frozenset({str(ingestion.status.get("taskId") or ""), *names_of_former}) - {""}
+def noted_ids(annotations: Mapping[str, str]) -> frozenset[str] | None:
+    """Return the ids in the annotation of the resource, None if it has none: a resource of an earlier version."""
+    text = annotations.get(names.IDS_ANNOTATION)
+    if text is None:
+        return None
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return frozenset()
+    return frozenset(map(str, found)) if isinstance(found, list) else frozenset()
+
+
+def confirmed_ids(ingestion: Ingestion) -> frozenset[str]:
+    """Return the ids that the annotation or the status names: a record that names them, too, is believed."""
+    reported = {str(ingestion.status.get("taskId") or "")} - {""}
+    return frozenset({*(noted_ids(ingestion.annotations) or ()), *reported})
+
+
+def is_of_earlier_version(ingestion: Ingestion) -> bool:
+    """True when a version that noted no ids has reconciled the resource, and none since: each sets the finalizer."""
+    return noted_ids(ingestion.annotations) is None and names.FINALIZER in ingestion.finalizers
 
 
 def read_normalized(config_map: Manifest | None, ingestion: Ingestion) -> Normalized:

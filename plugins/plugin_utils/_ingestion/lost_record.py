@@ -53,9 +53,17 @@ def is_of_resource(ingestion: Ingestion, task: str, status: Mapping[str, Any], r
     """
     try:
         datasource = datasource_of(ingestion.document)
-        is_its_data = datasource is not None and status.get("dataSource") == datasource
-        return is_its_data or _attempt(job(ingestion, revision), task) is not None
-    except (InvalidInput, ValueError):
+    except ValueError:
+        return False
+    is_its_data = datasource is not None and status.get("dataSource") == datasource
+    return is_its_data or is_attempt(ingestion, task, revision)
+
+
+def is_attempt(ingestion: Ingestion, task: str, revision: int) -> bool:
+    """True when a task is an attempt of exactly this spec; False if the spec is invalid, or specifies a supervisor."""
+    try:
+        return not ingestion.is_supervisor and _attempt(job(ingestion, revision), task) is not None
+    except (InvalidInput, KeyError, TypeError, ValueError):
         return False
 
 

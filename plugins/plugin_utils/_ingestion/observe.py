@@ -52,6 +52,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     IN_RECORD,
     LastApplied,
     former_datasource,
+    noted_ids,
     read_normalized,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_record import recovered
@@ -132,7 +133,8 @@ def observe_druid(client: DruidClient, specified: Ingestion, found: Observed) ->
         is_in_druid = status_of(client, record.task.id) is not None
         record = without_interrupted(ingestion, record, is_in_druid=is_in_druid)
     druid_state = fetch_state(client, ingestion, record, known)
-    is_recorded = found.record is not None and record == recorded and not unconfirmed
+    is_known = record == recorded and not unconfirmed and noted_ids(ingestion.annotations) is not None
+    is_recorded = found.record is not None and (is_known or (ingestion.uid is None and record == recorded))
     inputs = Inputs(
         ingestion,
         record,

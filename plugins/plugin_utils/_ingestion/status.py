@@ -89,7 +89,7 @@ def status(
         current if druid_state else _with_last("Suspended", current, before), before, ingestion.generation, now
     )
     ready = settled[0]
-    over = {_DROPPED, *(_DRUID_FIELDS if druid_state else ()), *(() if record is None else ("formerTaskIds",))}
+    over = {_DROPPED, *(_DRUID_FIELDS if druid_state else ())}
     kept = {name: value for name, value in previous.items() if name not in over}
     return {
         **kept,
@@ -117,12 +117,11 @@ def _applied(record: LastApplied) -> dict[str, Any]:
     The state that was read from Druid may belong to another id.
     """
     identity = record.task.id if record.task else record.id
-    former = {"formerTaskIds": list(record.former)} if record.former else {}
     if not (record.hash and identity):
-        return former
+        return {}
     revision = {"appliedRevision": record.revision} if record.revision else {}
     target = {"appliedTo": record.druid} if record.druid else {}
-    return {"appliedHash": record.hash, "taskId": identity, **target, **revision, **former}
+    return {"appliedHash": record.hash, "taskId": identity, **target, **revision}
 
 
 def with_last_update(document: dict[str, Any], ingestion: Ingestion, is_created: bool, now: datetime) -> dict[str, Any]:

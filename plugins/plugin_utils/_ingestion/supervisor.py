@@ -22,10 +22,12 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
+    confirmed_ids,
     has_own_record,
+    is_of_earlier_version,
     read_last_applied,
-    reported_ids,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_record import is_attempt
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.siblings import age, of_same_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import SUPERVISORS, Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -112,23 +114,26 @@ def recorded(config_map: Manifest | None, ingestion: Ingestion) -> Confirmed:
 
 
 def confirmed(record: LastApplied, ingestion: Ingestion, is_config_map: bool) -> Confirmed:
-    """Return a record from the ConfigMap, or from the status, with the supervisors that something else confirms.
+    """Return a record from the ConfigMap, or from the status, with the ids that something else confirms.
 
-    Others can write either. So a supervisor is terminated only if the resource specifies it, or if both name it.
-    Without a resource, the ConfigMap is the only reference, and is believed.
+    Others can write either. So an id is believed only if the resource specifies it, or if the annotation or the status
+    name what the ConfigMap names. Without a resource, or from an earlier version, which had no annotation, the
+    ConfigMap is the only reference, and is believed.
     """
-    if is_config_map and ingestion.uid is None:
+    if is_config_map and (ingestion.uid is None or is_of_earlier_version(ingestion)):
         return Confirmed(record)
     specified = _supervisor(ingestion, has_own_ids=True)
-    reported = reported_ids(ingestion) if is_config_map else frozenset[str]()
-    others = tuple(each for each in record.supervisors if each != specified and each not in reported)
-    if not others:
+    known = confirmed_ids(ingestion) if is_config_map else frozenset[str]()
+    others = tuple(each for each in record.supervisors if each != specified and each not in known)
+    tasks = tuple(each for each in record.tasks if is_config_map and not _is_own_task(record, ingestion, each, known))
+    if not (others or tasks):
         return Confirmed(record)
     where = f"ConfigMap {names.record_name(ingestion.name)}" if is_config_map else "the status"
-    warnings = tuple(only_named(where, f"supervisor {each}") for each in others)
-    if not is_config_map:
+    named = (*(f"supervisor {each}" for each in others), *(f"task {each}" for each in tasks))
+    warnings = tuple(only_named(where, each) for each in named)
+    if tasks or not is_config_map:
         return Confirmed(LastApplied(), warnings)
-    current = specified if specified in reported else ""
+    current = specified if specified in known else ""
     return Confirmed(
         replace(
             record,
@@ -137,6 +142,10 @@ def confirmed(record: LastApplied, ingestion: Ingestion, is_config_map: bool) ->
         ),
         warnings,
     )
+
+
+def _is_own_task(record: LastApplied, ingestion: Ingestion, task: str, known: frozenset[str]) -> bool:
+    return task in known or is_attempt(ingestion, task, record.revision)
 
 
 def only_named(where: str, what: str) -> str:

@@ -13,8 +13,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import write_change
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import IDS_ANNOTATION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import (
@@ -342,12 +345,66 @@ def test_a_config_map_terminates_nothing_that_the_resource_did_not_create(ingest
         warnings = " ".join(ingestion.one_pass().warnings)
         assert f"Only ConfigMap {ingestion.name}-ingestion names supervisor {others}" in warnings
         assert record_state(ingestion) == before
-        assert others not in json.dumps(ingestion.stored["status"].get("formerTaskIds", ""))
+        assert others not in json.dumps(ingestion.stored["metadata"]["annotations"])
     edit_record(ingestion, {"id": others, "former": [others]})
     ingestion.one_pass(absent=True)
     listed = ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
     assert ingestion.live.find(KIND, ingestion.name) is None
     assert ingestion.name not in listed
+
+
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_a_supervisor_is_known_although_the_resource_is_edited_during_the_first_run(
+    ingestion: Ingesting, monkeypatch: pytest.MonkeyPatch, is_deleted: bool
+) -> None:
+    """That run writes no status: it would be one of the former generation."""
+    new = to_be_renamed(ingestion)
+
+    def edited(client: Any, step: Any) -> Any:
+        rename(ingestion, new)
+        return write_change(client, step)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(act, "write_change", edited)
+        ingestion.one_pass()
+    assert "taskId" not in ingestion.stored["status"]
+    assert_only_the_new_one_is_left(ingestion, new, is_deleted)
+
+
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_a_supervisor_of_an_earlier_version_is_known(ingestion: Ingesting, is_deleted: bool) -> None:
+    """It noted no ids in the resource; its status, too, may not have the id."""
+    new = to_be_renamed(ingestion)
+    ingestion.settled()
+    ingestion.live.merge(KIND, ingestion.name, {"metadata": {"annotations": {IDS_ANNOTATION: None}}})
+    path = f"{ingestion.live.path(KIND, ingestion.name)}/status"
+    lost = {"status": {"taskId": None}}
+    ingestion.live.plane.request("PATCH", path, lost, content_type="application/merge-patch+json")
+    rename(ingestion, new)
+    assert_only_the_new_one_is_left(ingestion, new, is_deleted)
+
+
+def to_be_renamed(ingestion: Ingesting) -> Ingesting:
+    """Create the resource, and return what it is to ingest into later."""
+    new = replace(ingestion, name=f"{ingestion.name}-new")
+    for each in (ingestion, new):
+        each.kafka.make_topic(each.name)
+    ingestion.live.create(ingestion.resource("kafka", kafka_spec(ingestion), suspend=True))
+    return new
+
+
+def rename(ingestion: Ingesting, new: Ingesting) -> None:
+    ingestion.live.merge(KIND, ingestion.name, {"spec": {"ingestion": {"nativeSpec": kafka_spec(new)}}})
+
+
+def assert_only_the_new_one_is_left(ingestion: Ingesting, new: Ingesting, is_deleted: bool) -> None:
+    if is_deleted:
+        ingestion.one_pass(absent=True)
+    else:
+        ingestion.settled()
+        assert {*json.loads(ingestion.stored["metadata"]["annotations"][IDS_ANNOTATION])} >= {new.name}
+    left = {ingestion.name, new.name} & {*ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")}
+    assert left == (set() if is_deleted else {new.name})
 
 
 def record_state(ingestion: Ingesting) -> dict[str, Any]:

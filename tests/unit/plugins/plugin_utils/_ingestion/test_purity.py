@@ -21,6 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     SubmittedTask,
     to_config_map,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import IDS_ANNOTATION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan, Reset, Submit, Terminate
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
@@ -107,7 +108,8 @@ PATH = "/druid/indexer/v1/supervisor"
 
 @pytest.mark.parametrize("exists", [False, True])
 def test_observed_state_is_plain_data(exists: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    parsed = ingestion(ingestion={"rules": [{"type": "loadForever"}], "compaction": {}})
+    noted = {"annotations": {IDS_ANNOTATION: '["pages"]'}}
+    parsed = ingestion(ingestion={"rules": [{"type": "loadForever"}], "compaction": {}}, metadata=noted)
     current = {**KAFKA, "spec": {**KAFKA["spec"], "ioConfig": {"topic": "pages", "taskCount": 1}}}
     objects = {f"{PATH}/pages": current, f"{PATH}/pages/status": {"payload": {"state": "RUNNING"}}}
     client: Any = FakeDruid({PATH: [], "/druid/coordinator/v1/rules/pages": [], **(objects if exists else {})})

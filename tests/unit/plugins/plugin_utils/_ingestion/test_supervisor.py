@@ -9,11 +9,18 @@ If two resources specify the same supervisor, the older one owns it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, SubmittedTask
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import job
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
+    LastApplied,
+    ReplacedTask,
+    SubmittedTask,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import IDS_ANNOTATION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import (
     confirmed,
@@ -26,6 +33,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervis
     with_removed_fields,
 )
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
+    BATCH,
     KAFKA,
     ingestion,
     nested,
@@ -240,34 +248,60 @@ def test_specify_ids(sibling: Any, expected: bool) -> None:
 A, B, TASK = LastApplied({}, "of-others"), LastApplied({}, "pages", former=("of-others",)), SubmittedTask("t")
 
 
+NOTED, REPLACED = '["of-others"]', ReplacedTask("digest", "t", TASK, 1)
+FIRST = SubmittedTask(job(ingestion("native-batch", BATCH), 1).task_id(1))
+AGAIN = LastApplied({}, FIRST.id, FIRST, revision=1, replaced=REPLACED)
+
+
 @pytest.mark.parametrize(
-    ("record", "is_config_map", "status", "expected"),
+    ("record", "is_config_map", "status", "noted", "expected"),
     [
         # what the resource specifies needs no confirmation
-        (LastApplied({}, "pages"), False, {}, LastApplied({}, "pages")),
-        (LastApplied({}, "pages"), True, {}, LastApplied({}, "pages")),
-        (LastApplied(), True, {}, LastApplied()),
+        (LastApplied({}, "pages"), False, "", "[]", LastApplied({}, "pages")),
+        (LastApplied({}, "pages"), True, "", "[]", LastApplied({}, "pages")),
+        (LastApplied(), True, "", "[]", LastApplied()),
         # Druid is asked about a task
-        (LastApplied({}, "t", TASK), False, {}, LastApplied({}, "t", TASK)),
+        (LastApplied({}, "t", TASK), False, "", "[]", LastApplied({}, "t", TASK)),
         # a status or a ConfigMap alone, whatever it has
-        (A, False, {"taskId": "of-others", "formerTaskIds": ["of-others"]}, LastApplied()),
-        (A, True, {}, LastApplied()),
-        (A, True, {"taskId": "pages"}, LastApplied({}, "pages")),
-        (B, True, {"taskId": "pages", "formerTaskIds": "of-others"}, LastApplied({}, "pages")),
-        (LastApplied({}, "t", TASK, former=("of-others",)), True, {"taskId": "t"}, LastApplied({}, "t", TASK)),
-        # both name it: the id in the spec has changed since, or its termination failed
-        (A, True, {"taskId": "of-others"}, A),
-        (B, True, {"taskId": "of-others"}, B),
-        (B, True, {"taskId": "pages", "formerTaskIds": ["of-others"]}, B),
+        (A, False, "of-others", NOTED, LastApplied()),
+        (A, True, "", "[]", LastApplied()),
+        *((A, True, "", text, LastApplied()) for text in ("", "{", "5", '"of-others"')),
+        (A, True, "pages", "[]", LastApplied({}, "pages")),
+        (B, True, "pages", "[]", LastApplied({}, "pages")),
+        (LastApplied({}, "t", TASK, former=("of-others",)), True, "t", "[]", LastApplied({}, "t", TASK)),
+        (LastApplied({}, "t", TASK), True, "", "[]", LastApplied()),
+        # another place names it: the id in the spec has changed since, or its termination failed
+        (A, True, "of-others", "[]", A),
+        (A, True, "", NOTED, A),
+        (B, True, "of-others", "[]", B),
+        (B, True, "pages", NOTED, B),
+        (LastApplied({}, "t", TASK), True, "", '["t"]', LastApplied({}, "t", TASK)),
+        # a resource of an earlier version, which had no annotation
+        (A, True, "", None, A),
+        (LastApplied({}, "t", TASK), True, "", None, LastApplied({}, "t", TASK)),
+        (A, False, "of-others", None, LastApplied()),
     ],
 )
-def test_supervisor_is_terminated_if_two_places_name_it(
-    record: LastApplied, is_config_map: bool, status: dict[str, Any], expected: LastApplied
+def test_id_is_believed_if_two_places_name_it(
+    record: LastApplied, is_config_map: bool, status: str, noted: str | None, expected: LastApplied
 ) -> None:
-    own = Ingestion.from_resource({**resource(), "status": status})
+    metadata = {} if noted is None else {"annotations": {IDS_ANNOTATION: noted}}
+    own = Ingestion.from_resource({**resource(metadata=metadata), "status": {"taskId": status}})
     found = confirmed(record, own, is_config_map)
     assert found.record == expected
-    assert bool(found.warnings) == ("of-others" in {*record.supervisors} - {*expected.supervisors})
+    ids = {*record.supervisors, *record.tasks} - {*expected.supervisors, *expected.tasks}
+    assert len(found.warnings) == len(ids)
+
+
+def test_without_a_finalizer_no_earlier_version_has_written_the_record() -> None:
+    assert confirmed(A, ingestion(metadata={"finalizers": []}), is_config_map=True).record == LastApplied()
+
+
+@pytest.mark.parametrize(("noted", "expected"), [("[]", LastApplied()), ('["t"]', AGAIN)])
+def test_attempt_of_the_spec_is_believed_and_what_it_replaces_only_if_noted(noted: str, expected: LastApplied) -> None:
+    own = ingestion("native-batch", BATCH, metadata={"annotations": {IDS_ANNOTATION: noted}})
+    assert confirmed(replace(AGAIN, replaced=None), own, is_config_map=True).warnings == ()
+    assert confirmed(AGAIN, own, is_config_map=True).record == expected
 
 
 def test_record_without_a_resource_is_the_only_reference() -> None:
