@@ -73,7 +73,8 @@ class PlainHttp:
         limit: Any = timeout.clone()
         limit.start_connect()
         connection = self._connection
-        if connection is None:
+        # after a response with "Connection: close", it has no socket
+        if connection is None or connection.sock is None:
             address = urlsplit(self.server)
             connection = HTTPConnection(address.hostname or "", address.port, timeout=limit.connect_timeout)
             connection.connect()

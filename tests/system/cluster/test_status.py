@@ -178,7 +178,7 @@ def test_pods_that_fail_are_named(live: NamespaceClient) -> None:
 
     degraded = eventually(failing)
     assert degraded["reason"] == "PodsFailing"
-    assert "pod druid-wiki-data-0, container druid-wiki-data: CrashLoopBackOff: back-off 40s" in degraded["message"]
+    assert "pod druid-wiki-data-0, container druid-wiki-data: CrashLoopBackOff, last exit code 1" in degraded["message"]
 
 
 def test_events_report_each_change(live: NamespaceClient) -> None:

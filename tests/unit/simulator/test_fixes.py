@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import (
-    act,
     decide,
     external_autoscalers,
     names,
@@ -21,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import outdated_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import finalizer, retain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import stateful_set
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps import apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import finalizer as any_finalizer
 from ansible_collections.druidops.druid.tests.simulator.specification import Cluster
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import Event
@@ -49,7 +49,7 @@ def same(value: Any) -> Any:
 # The package has a function of the module's name.
 AS_SPECIFIED: Patch = (import_module(stateful_set.__module__), "retention_policy", as_specified)
 NOT_RELEASED: list[Patch] = [
-    (act, "release_retained", lambda _api, _before, after: after),
+    (apply, "release_retained", lambda _context, _before, after: after),
     (decide, "released_claims", nothing),
 ]
 WITHOUT_OUTDATED: Patch = (

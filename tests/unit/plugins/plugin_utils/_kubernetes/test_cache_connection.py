@@ -74,8 +74,9 @@ def test_requests_name_the_owner_and_share_a_connection(server: Server, tmp_path
     assert {each.headers["authorization"][0] for each in server.requests} == {"Basic b3duZXI6"}
 
 
-def test_connection_that_the_server_has_closed_is_replaced() -> None:
-    answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+@pytest.mark.parametrize("announced", [b"", b"Connection: close\r\n"], ids=["without a word", "announced"])
+def test_connection_that_the_server_has_closed_is_replaced(announced: bytes) -> None:
+    answer = b"HTTP/1.1 200 OK\r\n" + announced + b"Content-Length: 2\r\n\r\n{}"
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def serve() -> None:
