@@ -77,16 +77,13 @@ def continue_deletion(
     clock: Clock,
     add: Callable[[Outcome[_Plan], Report[_Plan]], Outcome[_Plan]] = Outcome.after,
 ) -> Outcome[_Plan]:
-    """Reconcile a terminating resource once, unless it is deleted; the outcome names it while it remains.
-
-    What is deleted has no conditions: there is no report of it.
-    """
+    """Reconcile a terminating resource once, unless it is deleted; the outcome names it while it remains."""
     live = _live(api, resource)
     if live is not None:
         last = add(last, reconcile(api, live, request.options, clock.now()))
         if request.waits and last.report is not None and last.report.is_deleted:
             live = _live(api, resource)
-    return replace(last, remains=(), report=None) if live is None else replace(last, remains=(with_finalizers(live),))
+    return replace(last, is_deleted=live is None, remains=() if live is None else (with_finalizers(live),))
 
 
 def until_nothing_remains(

@@ -24,7 +24,8 @@ class Outcome(Generic[_Plan]):
     """The outcome of a task; the plan has the steps of all reconciles.
 
     `report` is that of the last reconcile, None if there was none. `remains` names the objects that are not deleted
-    yet. `stuck`: why the task does not wait any longer, although the desired state is not reached.
+    yet; with `is_deleted` the resource is. `stuck`: why the task does not wait any longer, although the desired state
+    is not reached.
     """
 
     plan: _Plan
@@ -33,6 +34,7 @@ class Outcome(Generic[_Plan]):
     warnings: tuple[str, ...] = ()
     timed_out: bool = False
     remains: tuple[str, ...] = ()
+    is_deleted: bool = False
     stuck: str = ""
 
     @property

@@ -41,6 +41,8 @@ def of_outcome(
         **kind.output.flags(outcome.plan),
         **(_of_report(kind, outcome.report) if outcome.report else {}),
     }
+    if outcome.is_deleted:
+        returned["conditions"] = []
     if outcome.warnings:
         returned["warnings"] = list(outcome.warnings)
     message = " ".join(filter(None, (_problem(outcome, request), kind.output.hint(outcome, request))))

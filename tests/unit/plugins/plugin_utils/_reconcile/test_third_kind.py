@@ -159,6 +159,8 @@ def test_deletion_waits_until_the_resource_is_deleted(task: Task) -> None:
     task.run(resource=note(), wait=True)
     result = task.result(task.run(state="absent", wait=True))
     assert result["plan"] == ["delete Note n", "delete ConfigMap n", "finalize Note n"]
+    # what is deleted has none, such as "is being deleted"
+    assert result["conditions"] == []
     assert (task.api.of_kind("Note"), task.api.of_kind("ConfigMap")) == ([], [])
     assert not task.run(state="absent", wait=True).changed
 
