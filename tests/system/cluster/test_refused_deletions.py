@@ -170,7 +170,9 @@ def test_nothing_of_a_cluster_is_deleted_if_one_object_has_to_stay(
         for check_mode in (True, False):
             outcome = one_pass(cluster, NAME, check_mode=check_mode, **how)
             [finding] = outcome.plan.problems
-            assert finding.message.endswith("Nothing of the cluster is deleted.")
+            assert "Nothing of the cluster is deleted." in finding.message
+            way = "To delete the cluster and keep its PVCs, set disablePVCDeletionFinalizer: true."
+            assert finding.message.endswith(way) is (kind == "PersistentVolumeClaim")
             assert (f"{kind} {name}" in finding.message, outcome.changed) == (True, False), finding.message
         assert everything(cluster) == before
         if not how:

@@ -17,10 +17,19 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step imp
 def refusals(api: KubernetesApi, planned: Iterable[Step]) -> tuple[Finding, ...]:
     """Return why the API server rejects planned deletions, as a dry run of each of them shows."""
     verdicts = dry_run(Context(api), (step for step in planned if step.deletes and step.has_verdict))
-    rejected = (each.rejection for each in verdicts.values() if each.rejection is not None)
-    return tuple(Finding(each.reason, f"{_cause(each)} Nothing of the cluster is deleted.") for each in rejected)
+    return tuple(
+        Finding(each.rejection.reason, f"{_cause(each.rejection)} Nothing of the cluster is deleted.{_way(each.step)}")
+        for each in verdicts.values()
+        if each.rejection is not None
+    )
 
 
 def _cause(rejection: Finding) -> str:
     """Return the message without the consequence for a group that goes on."""
     return rejection.message.removesuffix(" No object of a removed group is deleted.")
+
+
+def _way(step: Step) -> str:
+    """Return how the cluster can be deleted without a PVC, which a policy may protect while pods use it."""
+    way = " To delete the cluster and keep its PVCs, set disablePVCDeletionFinalizer: true."
+    return way if step.deletes_claim else ""

@@ -11,6 +11,7 @@ observed that.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -62,8 +63,9 @@ class Release(Patch):
                 return Result(self)
             raise
 
+    @abstractmethod
     def _released(self, context: Context) -> Manifest | None:
-        raise NotImplementedError
+        """Return the object afterwards, None if nothing is left to do."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import deletes_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import deletes_claims, is_set
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.refusals import refusals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.sequence import (
     DeletionSequence,
@@ -28,7 +28,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.delete import (
     until_deleted,
@@ -63,7 +63,7 @@ def delete_resource(api: KubernetesApi, request: Request[Options], progress: Pro
         return until_deleted(reconcile, api, request, resource, Outcome(Plan()), progress, clock, _with_new_steps)
     plan = resource_removal(api, resource)
     outcome = Outcome(plan, changed=True, warnings=plan.warnings)
-    if refused := refusals(api, plan.steps):
+    if refused := refusals(api, _of_task(resource, plan)):
         return replace(outcome, plan=replace(plan, steps=(), findings=refused), changed=False)
     if request.options.check_mode:
         return outcome
@@ -77,6 +77,15 @@ def delete_resource(api: KubernetesApi, request: Request[Options], progress: Pro
         return replace(outcome, plan=replace(plan, steps=done, findings=failures), changed=bool(done))
     api.delete(names.KIND, request.namespace, request.name, resource["metadata"]["uid"])
     return until_deleted(reconcile, api, request, resource, outcome, progress, clock, _with_new_steps)
+
+
+def _of_task(resource: Manifest, plan: Plan) -> Iterator[Step]:
+    """Yield the steps of the task and of the finalizer: if PVCs stay, Kubernetes deletes the owned objects."""
+    has_to_finalize = is_set(resource) and deletes_claims(resource.get("spec"))
+    for step in plan.steps:
+        yield step
+        if step.key.kind == names.KIND and not has_to_finalize:
+            return
 
 
 def _defined_by_variables(api: KubernetesApi, request: Request[Options]) -> tuple[str, ...]:
