@@ -39,6 +39,9 @@ class Connection:
     max_response_bytes: int = 64 * MIB
     # The author of the address must not reach the host where the task runs, nor the other addresses of ``own_host``.
     refuse_own_host: bool = False
+    # Errors in no form of Druid's are quoted: the user has chosen the server. The author of a resource would read what
+    # other servers in the network of the task respond.
+    quotes_errors: bool = False
     # The URLs of the Kubernetes API server, which is one of these.
     api_servers: tuple[str, ...] = ()
     # Of the run, in the operator: it also limits each request, and writes have no other timeout.

@@ -100,12 +100,9 @@ class ResponseParser:
         return _invalid(response, self._not_druids(request, response), hint)
 
     def _not_druids(self, request: HttpRequest, response: Response) -> str:
-        """Return what an error of an unknown form is, and its text if the user has specified the server.
-
-        The author of a resource must not read what other servers of the operator's network respond.
-        """
+        """Return what an error of an unknown form is, and its text if the connection quotes it."""
         described = _not_druids(response)
-        if self._connection.refuse_own_host:
+        if not self._connection.quotes_errors:
             return described
         text = error_message.quoted(response.body, partial(self._masked, request))
         return f"{described}: {text}" if text else described

@@ -35,6 +35,7 @@ def connection(params: Mapping[str, Any]) -> Connection:
         connect_timeout=params["connect_timeout"],
         read_timeout=params["read_timeout"],
         retry_timeout=params["retry_timeout"],
+        quotes_errors=True,
     )
 
 

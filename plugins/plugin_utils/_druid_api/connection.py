@@ -84,6 +84,7 @@ class ConnectionDetails:
 
     `refuse_own_host`: the address must not point to the host where the task runs, nor to `api_servers`.
     `credential_hosts`: lists of hosts, each of which has to contain that of a server that receives credentials.
+    `quotes_errors`: the task sets the address.
     """
 
     url: str
@@ -95,6 +96,7 @@ class ConnectionDetails:
     refuse_own_host: bool = False
     api_servers: tuple[str, ...] = ()
     credential_hosts: tuple[tuple[str, ...], ...] = ()
+    quotes_errors: bool = False
 
 
 @dataclass(frozen=True)
@@ -173,6 +175,7 @@ def connection_details(
     kind = target.auth.get("type")
     if kind not in (None, BASIC):
         raise ConnectionUnavailable(reasons.INVALID_SPEC, f"spec.auth.type ({kind!r}): must be {BASIC}.")
+    is_of_task = limits is None
     limits = limits or AuthorLimits(allowed_hosts=("*",))
     auth = contents.get("spec.auth.secretRef")
     trust = contents.get(CA_FIELD)
@@ -187,6 +190,7 @@ def connection_details(
         refuse_own_host=limits.refuse_own_host,
         api_servers=limits.api_servers,
         credential_hosts=_credential_hosts(target, url, secrets, limits),
+        quotes_errors=is_of_task,
     )
 
 
@@ -284,6 +288,7 @@ def _connection(found: ConnectionDetails, timeouts: Timeouts, directory: Path) -
             refuse_own_host=found.refuse_own_host,
             api_servers=found.api_servers,
             credential_hosts=found.credential_hosts,
+            quotes_errors=found.quotes_errors,
         )
     except InvalidInput as error:
         raise ConnectionUnavailable(reasons.INVALID_SPEC, _message(error)) from error

@@ -213,14 +213,12 @@ def test_a_secret_is_masked_before_the_end_is_cut(text: str, secret: str, start:
     assert quoted == error_message.quoted(f"{text}{'-' * start}{'*'}{'-' * 99}".encode(), str) or secret in text
 
 
-@pytest.mark.parametrize(("refuse_own_host", "expected"), [(False, ": the ******** of another server"), (True, "")])
+@pytest.mark.parametrize(("quotes", "expected"), [(True, ": the ******** of another server"), (False, "")])
 @pytest.mark.parametrize("status", [400, 404, 500])
-def test_only_who_specified_the_server_reads_what_it_responds(
-    refuse_own_host: bool, expected: str, status: int
-) -> None:
+def test_only_who_specified_the_server_reads_what_it_responds(quotes: bool, expected: str, status: int) -> None:
     """The author of a resource would read the responses of other servers in the network of the operator."""
     url = "http://druid:1"
-    connection = Connection((url,), username="u", password="hunter2", refuse_own_host=refuse_own_host)
+    connection = Connection((url,), username="u", password="hunter2", quotes_errors=quotes)
     parser = ResponseParser(connection, None)  # type: ignore[arg-type]
     response = Response(status, {}, b"the hunter2 of another server", "GET", url)
     error = parser.error("", HttpRequest("GET", "/druid/v2/sql"), response)

@@ -62,7 +62,7 @@ def test_reports_the_error_with_the_expected_number_of_requests(name: str, serve
     server.answers = [case.answer]
     # Only servers that are too slow on purpose exceed the timeouts.
     read_timeout = 0.3 if case.message.startswith(LATE) else 120
-    client = fake_time.client(server.url, read_timeout=read_timeout, max_response_bytes=MIB)
+    client = fake_time.client(server.url, read_timeout=read_timeout, max_response_bytes=MIB, quotes_errors=True)
     with pytest.raises(DruidError) as caught:
         case.call(client)
     method = server.asked[0].method
