@@ -206,7 +206,7 @@ def _with_more(
     if params["status"]:
         payload = status_of(client, identifier).get("payload") or {}
         supervisor["lag"] = payload.get("aggregateLag")
-        supervisor["status"] = hidden(truncate_errors(payload), spec)
+        supervisor["status"] = truncate_errors(hidden(payload, spec))
     if params["history"]:
         versions = client.get(supervisor_path(identifier, "history"))
         newest = versions[: params["history"]]

@@ -7,11 +7,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import (
     MAX_ERROR_LENGTH,
+    MAX_ERRORS,
     truncate_errors,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import truncate
@@ -83,6 +85,7 @@ def status(
 
     `record` is the last applied record, None if there is none.
     """
+    druid_state = _with_masked_errors(druid_state, masked)
     before = previous.get("conditions") or ()
     current = [{**each, "message": masked(each["message"])} for each in conditions(ingestion, druid_state, findings)]
     settled = with_transition_times(
@@ -93,7 +96,7 @@ def status(
     kept = {name: value for name, value in previous.items() if name not in over}
     return {
         **kept,
-        **_masked(_of_druid(druid_state), masked),
+        **_of_druid(druid_state),
         **(_go_record(previous) if record is None else _applied(record)),
         "observedGeneration": ingestion.generation or 0,
         "conditions": settled,
@@ -175,9 +178,18 @@ def _of_druid(druid_state: DruidState | None) -> dict[str, Any]:
     }
 
 
-def _masked(fields: dict[str, Any], masked: Masked) -> dict[str, Any]:
-    errors = fields.get("recentErrors")
-    return fields if errors is None else {**fields, "recentErrors": [masked(error) for error in errors]}
+def _with_masked_errors(druid_state: DruidState | None, masked: Masked) -> DruidState | None:
+    """Return the state with masked errors, before they are truncated: a part of a secret is not recognized."""
+    if not isinstance(druid_state, SupervisorState):
+        return druid_state
+    errors = druid_state.payload.get("recentErrors")
+    if not isinstance(errors, list):
+        return druid_state
+    found = [
+        {name: masked(value) if isinstance(value, str) else value for name, value in each.items()}
+        for each in errors[-MAX_ERRORS:]
+    ]
+    return replace(druid_state, payload={**druid_state.payload, "recentErrors": found})
 
 
 def _ready(

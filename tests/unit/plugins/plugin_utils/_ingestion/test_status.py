@@ -137,6 +137,14 @@ def test_fields_from_druid() -> None:
     assert max(len(error) for error in found["recentErrors"]) == 500
 
 
+@pytest.mark.parametrize("position", range(485, 501))
+def test_no_part_of_a_secret_is_left_at_the_end_of_a_long_error(position: int) -> None:
+    errors = [{"message": f"{'x' * position}hunter2{'x' * 99}"}]
+    state = supervisor(healthy=False, state="UNHEALTHY_SUPERVISOR", recentErrors=errors)
+    found = status(ingestion(), state, (), {}, NOW, lambda text: text.replace("hunter2", "****"))
+    assert not [text for text in (*found["recentErrors"], found["message"]) if "hu" in text]
+
+
 def test_fields_of_the_go_operator_are_updated() -> None:
     previous = {"currentIngestionSpec.json": "{}", "rules": [{"old": 1}], "foreign": 1, "type": "x"}
     running = supervisor(healthy=True, detailedState="RUNNING")
