@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.patch import Patch
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 
@@ -30,8 +31,8 @@ class Notice(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class UpdateClaim(Patch):
-    """The change of a PVC, if it still has the values that were read."""
+class Noticed(Step):
+    """A step whose line of the plan and event have the same notice."""
 
     notice: Notice
 
@@ -42,6 +43,11 @@ class UpdateClaim(Patch):
     @property
     def event(self) -> EventText | None:
         return self.notice.event(self.key.name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpdateClaim(Noticed, Patch):
+    """The change of a PVC, if it still has the values that were read."""
 
     @property
     def updates_claim(self) -> bool:

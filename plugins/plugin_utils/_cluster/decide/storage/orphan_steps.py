@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import is_current
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_update import (
-    Notice,
+    Noticed,
     UpdateClaim,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_users import (
@@ -27,7 +27,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, EventText, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
 
 
 class StillUsed(KubernetesError):
@@ -54,25 +54,17 @@ class MarkOrphan(UpdateClaim):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeleteOrphan(Delete):
+class DeleteOrphan(Noticed, Delete):
     """The deletion of an orphaned PVC in the version that was read.
 
     `resource`: the resource whose spec does not need it; None for a cluster without one.
     """
 
-    notice: Notice
+    live: Manifest
     orphan: Orphan
     resource: Manifest | None = None
 
     is_orphan: ClassVar[bool] = True
-
-    @property
-    def remark(self) -> str:
-        return f" ({self.notice.message})"
-
-    @property
-    def event(self) -> EventText | None:
-        return self.notice.event(self.key.name)
 
     @property
     def joint_event(self) -> str:
