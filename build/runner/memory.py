@@ -48,7 +48,9 @@ def all_workers(group: str, kinds: Iterable[str], environment: Mapping[str, str]
 
 def is_exhausted(error: Exception) -> bool:
     """Whether it is the error of a process that has reached its limit, also when it has started a thread."""
-    return isinstance(error, MemoryError) or (type(error) is RuntimeError and str(error) == "can't start new thread")
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and str(error) == "can't start new thread"
+    )
 
 
 def exceeded(share: int) -> str:
