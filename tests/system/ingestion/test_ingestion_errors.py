@@ -76,7 +76,7 @@ def test_unexpected_responses_of_druid(ingestion: Ingesting, reaction: Any, reas
 
 def of_one_run() -> Options:
     """Return the options of one run of an operator with a shorter time limit."""
-    operators = to_options({**DEFAULTS, "cache_kubeconfig": "/cache"}, False, Meter())
+    operators = to_options({**DEFAULTS, "operator": True}, False, Meter())
     assert operators.timeouts.of_run is not None
     return replace(operators, timeouts=replace(operators.timeouts, of_run=TimeLimit(3)))
 
