@@ -57,7 +57,7 @@ def _blocks(shown: Shown) -> Iterator[tuple[str, ...]]:
             look,
         )
     absent = ("druid_cluster_state=absent", "druid_cluster_wait=true")
-    yield "Delete the cluster and its PVCs.", _playbook(f"druid_cluster_name={shown.name}", *absent)
+    yield f"Delete the cluster and its PVCs; those of its services in namespace {NAMESPACE} stay.", _playbook(f"druid_cluster_name={shown.name}", *absent)
     if shown.embedded:
         yield "Stop everything. `make clean` also removes all files.", f"make -C {Path.cwd()} stop"
 
