@@ -57,7 +57,9 @@ def _blocks(shown: Shown) -> Iterator[tuple[str, ...]]:
             look,
         )
     absent = ("druid_cluster_state=absent", "druid_cluster_wait=true")
-    yield f"Delete the cluster and its PVCs; those of its services in namespace {NAMESPACE} stay.", _playbook(f"druid_cluster_name={shown.name}", *absent)
+    # the storage that the pods share is of the sample, not of the cluster
+    title = "Delete the cluster and its PVCs; druid-shared, which the namespace has, stays."
+    yield title, _playbook(f"druid_cluster_name={shown.name}", *absent)
     if shown.embedded:
         yield "Stop everything. `make clean` also removes all files.", f"make -C {Path.cwd()} stop"
 
