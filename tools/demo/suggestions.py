@@ -57,8 +57,7 @@ def _blocks(shown: Shown) -> Iterator[tuple[str, ...]]:
             look,
         )
     absent = ("druid_cluster_state=absent", "druid_cluster_wait=true")
-    # the storage that the pods share is of the sample, not of the cluster
-    title = "Delete the cluster and its PVCs; druid-shared, which the namespace has, stays."
+    title = "Delete the cluster and its PVCs, but none that it has not created, such as druid-shared."
     yield title, _playbook(f"druid_cluster_name={shown.name}", *absent)
     if shown.embedded:
         yield "Stop everything. `make clean` also removes all files.", f"make -C {Path.cwd()} stop"
