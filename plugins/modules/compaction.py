@@ -17,7 +17,7 @@ description:
     a whole. A field that is not specified keeps its value. A field that is V(null) is removed.
   - Configurations are compared in Druid's own form. A configuration without changes is not sent.
   - Since Druid 33 the module uses the Overlord's API, which also supports compaction supervisors (C(useSupervisors),
-    see M(druidops.druid.compaction_config)). If these are enabled, the module updates the supervisor
+    see M(druidops.druid.dynamic_config)). If these are enabled, the module updates the supervisor
     C(autocompact__<datasource>). A suspended supervisor stays suspended. To suspend it, or to create such a supervisor
     independently of C(useSupervisors), use M(druidops.druid.supervisor) with the type V(autocompact). Manage each
     datasource with only one of the two modules.
@@ -64,7 +64,7 @@ options:
         choices: [present, absent]
 seealso:
   - module: druidops.druid.compaction_info
-  - module: druidops.druid.compaction_config
+  - module: druidops.druid.dynamic_config
   - module: druidops.druid.supervisor
   - name: Automatic compaction API
     description: Druid's documentation of the API.

@@ -24,10 +24,7 @@ options:
     type: str
     choices: [coordinator, overlord, kubernetes_task_runner, broker, compaction]
 seealso:
-  - module: druidops.druid.coordinator_config
-  - module: druidops.druid.overlord_config
-  - module: druidops.druid.broker_config
-  - module: druidops.druid.compaction_config
+  - module: druidops.druid.dynamic_config
 """
 
 EXAMPLES = r"""

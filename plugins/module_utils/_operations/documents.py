@@ -16,7 +16,11 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.parse impor
 DOCUMENTS: Mapping[str, Callable[[Any, str], Any]] = {
     "spec": parse_mapping,
     "config": parse_mapping,
+    "coordinator": parse_mapping,
+    "overlord": parse_mapping,
     "kubernetes_task_runner": parse_mapping,
+    "broker": parse_mapping,
+    "compaction": parse_mapping,
     "context": parse_mapping,
     "reset_offsets": parse_mapping,
     "rules": parse_list,

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The logic of the modules for dynamic configurations, and of dynamic_config_info."""
+"""The logic of the modules dynamic_config and dynamic_config_info."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
@@ -32,44 +32,21 @@ _KINDS = (COORDINATOR, OVERLORD, TASK_RUNNER, BROKER, COMPACTION)
 Config = Mapping[str, Any]
 
 
-def ensure_config(
-    client: DruidClient,
-    kinds: Sequence[tuple[str, Kind]],
-    params: Mapping[str, Any],
-    *,
-    check_mode: bool,
-) -> dict[str, Any]:
-    """Return a module's result, with an entry per specified configuration. A failure does not stop the others.
+def ensure_configs(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:
+    """Return a result with an entry per specified configuration. A failure does not stop the others.
 
-    ``kinds``: the configurations and their options.
+    The option of each has its id as name.
     """
     author = audit(params["author"], params["comment"])
     of_all = {"unknown_fields": params["unknown_fields"]}
-    specified = [
-        (kind, option, Item({"id": kind.id, **of_all})) for option, kind in kinds if params[option] is not None
-    ]
-    report = ModuleResult("configs", "dynamic configuration", "config", [item for _kind, _option, item in specified])
-    for kind, option, item in specified:
+    specified = [(kind, Item({"id": kind.id, **of_all})) for kind in _KINDS if params[kind.id] is not None]
+    report = ModuleResult("configs", "dynamic configuration", "config", [item for _kind, item in specified])
+    for kind, item in specified:
         with report.part_of(item):
-            config = _config(client, kind, document_of(params, option), author)
+            config = _config(client, kind, document_of(params, kind.id), author)
             change = converge(config, check_mode=check_mode, is_strict=item.is_strict)
             report.record(item, change, config.warnings)
     return report.result()
-
-
-def module_of(*options: tuple[str, Kind]) -> Callable[..., dict[str, Any]]:
-    """Return the function that implements a module with these options."""
-
-    def ensure(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:
-        return ensure_config(client, options, params, check_mode=check_mode)
-
-    return ensure
-
-
-ensure_coordinator = module_of(("config", COORDINATOR))
-ensure_overlord = module_of(("config", OVERLORD), ("kubernetes_task_runner", TASK_RUNNER))
-ensure_brokers = module_of(("config", BROKER))
-ensure_cluster_compaction = module_of(("config", COMPACTION))
 
 
 def dynamic_config_info(client: DruidClient, params: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -17,10 +17,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._operations import 
 from ansible_collections.druidops.druid.plugins.module_utils._operations.compaction import compaction_info as compacted
 from ansible_collections.druidops.druid.plugins.module_utils._operations.dynamic_config import (
     dynamic_config_info,
-    ensure_brokers,
-    ensure_cluster_compaction,
-    ensure_coordinator,
-    ensure_overlord,
+    ensure_configs,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._operations.retention_rules import (
     ensure_rules,
@@ -57,7 +54,7 @@ _UNSPECIFIED = {
     "compactions": None,
     "retention_rules": None,
     "config": None,
-    "kubernetes_task_runner": None,
+    **dict.fromkeys(("coordinator", "overlord", "kubernetes_task_runner", "broker", "compaction")),
 }
 
 
@@ -115,18 +112,16 @@ SETTINGS = {
         lambda direct, name: done(direct, ensure_rules, datasource=name, state="absent"),
     ),
     "coordinator": Setting(
-        lambda direct, _name, number: done(direct, ensure_coordinator, config={"maxSegmentsToMove": number}),
-        lambda direct, _name: done(direct, ensure_coordinator, config={"maxSegmentsToMove": 100}),
+        lambda direct, _name, number: done(direct, ensure_configs, coordinator={"maxSegmentsToMove": number}),
+        lambda direct, _name: done(direct, ensure_configs, coordinator={"maxSegmentsToMove": 100}),
     ),
     "overlord": Setting(
-        lambda direct, name, number: done(direct, ensure_overlord, config=_workers(name, number)),
-        lambda direct, _name: done(direct, ensure_overlord, config={"selectStrategy": None}),
+        lambda direct, name, number: done(direct, ensure_configs, overlord=_workers(name, number)),
+        lambda direct, _name: done(direct, ensure_configs, overlord={"selectStrategy": None}),
     ),
     "task slots": Setting(
-        lambda direct, _name, number: done(
-            direct, ensure_cluster_compaction, config={"maxCompactionTaskSlots": number}
-        ),
-        lambda direct, _name: done(direct, ensure_cluster_compaction, config={"maxCompactionTaskSlots": 2147483647}),
+        lambda direct, _name, number: done(direct, ensure_configs, compaction={"maxCompactionTaskSlots": number}),
+        lambda direct, _name: done(direct, ensure_configs, compaction={"maxCompactionTaskSlots": 2147483647}),
     ),
 }
 
@@ -199,10 +194,10 @@ def test_unknown_fields_are_reported_and_change_nothing(direct: Direct, name: st
             direct, datasource=f"{name}_2", config={"tuningConfig": {"maxRowInMemory": 3, "maxRetry": 4}}, **more
         ),
         "rules[0].colour": lambda **more: done(direct, ensure_rules, datasource=name, rules=rules, **more),
-        "maxSegmentToMove": lambda **more: done(direct, ensure_coordinator, config={"maxSegmentToMove": 3}, **more),
-        "selectStrategy.strng": lambda **more: done(direct, ensure_overlord, config=workers, **more),
+        "maxSegmentToMove": lambda **more: done(direct, ensure_configs, coordinator={"maxSegmentToMove": 3}, **more),
+        "selectStrategy.strng": lambda **more: done(direct, ensure_configs, overlord=workers, **more),
         "maxCompactionTaskSlot": lambda **more: done(
-            direct, ensure_cluster_compaction, config={"maxCompactionTaskSlot": 3}, **more
+            direct, ensure_configs, compaction={"maxCompactionTaskSlot": 3}, **more
         ),
     }
     version = direct.druid.version
@@ -226,14 +221,14 @@ def test_unknown_fields_are_reported_and_change_nothing(direct: Direct, name: st
     assert no.value.result["config"]["taskPriority"] == 4
     assert compaction(direct, datasource=name, state="absent")["changed"]
     assert done(direct, ensure_rules, datasource=name, state="absent")["changed"]
-    assert done(direct, ensure_overlord, config={"selectStrategy": None})["changed"]
+    assert done(direct, ensure_configs, overlord={"selectStrategy": None})["changed"]
 
 
 def test_author_and_comment_are_in_the_audit_history(direct: Direct, name: str) -> None:
     specified = {"author": "alice", "comment": f"for {name}"}
     done(direct, ensure_rules, datasource=name, rules=_period(7), **specified)
-    done(direct, ensure_coordinator, config={"replicantLifetime": 16}, **specified)
-    done(direct, ensure_coordinator, config={"replicantLifetime": 15}, **specified)
+    done(direct, ensure_configs, coordinator={"replicantLifetime": 16}, **specified)
+    done(direct, ensure_configs, coordinator={"replicantLifetime": 15}, **specified)
 
     for history in (f"/druid/coordinator/v1/rules/{name}/history", "/druid/coordinator/v1/config/history?count=1"):
         newest = direct.client.get(history)[0]["auditInfo"]
@@ -280,11 +275,11 @@ def test_outdated_state_is_read_again_before_a_write(
 def test_concurrent_change_is_kept(direct: Direct, name: str) -> None:
     config = DynamicConfig(direct.client, COORDINATOR, {"replicantLifetime": 16})
     before = config.read()
-    done(direct, ensure_coordinator, config={"decommissioningNodes": [f"{name}:1"]})
+    done(direct, ensure_configs, coordinator={"decommissioningNodes": [f"{name}:1"]})
 
     assert config.write(before, config.merge(before))["decommissioningNodes"] == [f"{name}:1"]
 
-    assert done(direct, ensure_coordinator, config={"decommissioningNodes": [], "replicantLifetime": 15})["changed"]
+    assert done(direct, ensure_configs, coordinator={"decommissioningNodes": [], "replicantLifetime": 15})["changed"]
 
 
 def test_concurrent_removal(direct: Direct, name: str) -> None:
@@ -336,12 +331,12 @@ def test_normalized_value_is_reported(direct: Direct) -> None:
     """Druid reads a strategy that it does not know as another one: it is sent in each run, and a warning names it."""
     try:
         for _again in range(2):
-            result = done(direct, ensure_overlord, config={"selectStrategy": {"type": "equalDistributoin"}})
+            result = done(direct, ensure_configs, overlord={"selectStrategy": {"type": "equalDistributoin"}})
             assert (result["changed"], len(direct.writes)) == (True, 1)
             (warning,) = result["warnings"]
             assert 'Druid normalizes selectStrategy.type to "equalDistribution". Use Druid\'s form.' in warning
     finally:
-        done(direct, ensure_overlord, config={"selectStrategy": None})
+        done(direct, ensure_configs, overlord={"selectStrategy": None})
 
 
 def test_missing_configuration_is_rejected(druid_33: Druid) -> None:
@@ -349,9 +344,9 @@ def test_missing_configuration_is_rejected(druid_33: Druid) -> None:
     runner = r"^kubernetes_task_runner: Druid 33\.0\.0 has no Kubernetes task runner; load its extension first"
     with direct_on(druid_33) as direct:
         with pytest.raises(PartialFailure, match=brokers):
-            done(direct, ensure_brokers, config={"queryBlocklist": []})
+            done(direct, ensure_configs, broker={"queryBlocklist": []})
         with pytest.raises(PartialFailure, match=runner):
-            done(direct, ensure_overlord, kubernetes_task_runner={"capacity": 3})
+            done(direct, ensure_configs, kubernetes_task_runner={"capacity": 3})
         assert direct.writes == []
         assert [each["id"] for each in dynamic_config_info(direct.client, {"id": None})] == [
             "coordinator",
@@ -370,7 +365,7 @@ def test_kubernetes_task_runner(druid_33: Druid) -> None:
     with other_release("37.0.0", druid_33.upstream) as newer, direct_on(druid_33, upstream=newer) as direct:
         for desired in (specified, fewer):
             for is_new in (True, False):
-                result = done(direct, ensure_overlord, kubernetes_task_runner=desired)
+                result = done(direct, ensure_configs, kubernetes_task_runner=desired)
                 assert (result["changed"], len(direct.writes), result["warnings"]) == (is_new, int(is_new), [])
         found = result["configs"][0]["config"]
         assert found["capacity"] == 12
@@ -378,7 +373,7 @@ def test_kubernetes_task_runner(druid_33: Druid) -> None:
             {"selectionKey": "small", "type": ["compact"], "context.tags": None, "dataSource": None}
         ]
         with pytest.raises(PartialFailure, match=r"capacity \(null\): this field cannot be reset to its default"):
-            done(direct, ensure_overlord, kubernetes_task_runner={"capacity": None})
+            done(direct, ensure_configs, kubernetes_task_runner={"capacity": None})
         kinds = [each["id"] for each in dynamic_config_info(direct.client, {"id": None})]
         assert kinds == ["coordinator", "overlord", "kubernetes_task_runner", "broker", "compaction"]
 
@@ -387,9 +382,9 @@ def test_kubernetes_task_runner(druid_33: Druid) -> None:
 def by_supervisors(druid_33: Druid) -> Iterator[Direct]:
     """A Druid that compacts by supervisors, which is what it does by itself from 37 on."""
     with direct_on(druid_33) as direct:
-        assert done(direct, ensure_cluster_compaction, config={"useSupervisors": True})["changed"]
+        assert done(direct, ensure_configs, compaction={"useSupervisors": True})["changed"]
         yield direct
-        assert done(direct, ensure_cluster_compaction, config={"useSupervisors": False})["changed"]
+        assert done(direct, ensure_configs, compaction={"useSupervisors": False})["changed"]
 
 
 def test_suspended_supervisor_stays_suspended_when_its_compaction_changes(by_supervisors: Direct, name: str) -> None:

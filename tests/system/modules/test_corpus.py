@@ -25,7 +25,7 @@ FIXTURES = {ANY: "druid", "27.0.0": "druid_27"}
 EXHAUSTIVE = campaign("one entry of each class, on one release")
 # Before Druid 33 compaction is one document, and a dynamic configuration is one on every Druid. Two changes of rules
 # at the same time can undo each other in the Coordinator's memory, until it reads all rules again.
-CLUSTER_WIDE = ("compaction", "compaction_config", "coordinator_config", "overlord_config", "retention_rules")
+CLUSTER_WIDE = ("compaction", "dynamic_config", "retention_rules")
 
 DirectOn = Callable[[str], Direct]
 

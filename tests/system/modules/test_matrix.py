@@ -37,7 +37,7 @@ DRUIDS = {"any": ("druid", None), "27.0.0": ("druid_27", None), "37.0.0": ("drui
 
 
 # One of each sort: what has an id and a state, what has revisions, and a configuration that a Druid has once.
-QUICK = ("supervisor", "compaction", "broker_config")
+QUICK = ("supervisor", "compaction", "dynamic_config")
 EXHAUSTIVE = campaign("one module of each kind, on one release; the others by their examples and in-process")
 
 

@@ -28,22 +28,20 @@ from testbed.druid.druid import Druid
 
 Place = tuple[Any, ...]
 Result = dict[str, Any]
-# Of GET and POST.
+# Of GET and POST, by the option of dynamic_config.
 _CONFIGS = {
-    "compaction_config": "/druid/indexer/v1/compaction/config/cluster",
-    "coordinator_config": "/druid/coordinator/v1/config",
-    "overlord_config": "/druid/indexer/v1/worker",
+    "compaction": "/druid/indexer/v1/compaction/config/cluster",
+    "coordinator": "/druid/coordinator/v1/config",
+    "overlord": "/druid/indexer/v1/worker",
 }
+_CONFIG = "dynamic_config"
 _TASKS = ("task", "sql_ingest")
 # Of GET.
 _PATHS = {
-    **_CONFIGS,
     "compaction": "/druid/coordinator/v1/config/compaction/{name}",
     "retention_rules": "/druid/coordinator/v1/rules/{name}",
     "supervisor": "/druid/indexer/v1/supervisor/{name}",
 }
-# The option that has what is returned, if it is not the whole document.
-_OPTIONS = {**dict.fromkeys(_CONFIGS, "config"), "retention_rules": "rules"}
 
 
 def problems(direct: Direct, entry: Entry) -> Iterator[str]:
@@ -51,7 +49,7 @@ def problems(direct: Direct, entry: Entry) -> Iterator[str]:
     values = _values(direct.druid)
     life = _Life(direct, entry, values)
     with _topic(direct.druid, entry, values["name"]), life.removed_at_last():
-        if entry.module in _CONFIGS:
+        if entry.module == _CONFIG:
             life.call(entry.changed(values), check_mode=False)
         yield from life.specify("create", entry.specified(values))
         yield from life.declare_returned("create")
@@ -59,7 +57,7 @@ def problems(direct: Direct, entry: Entry) -> Iterator[str]:
         yield from life.declare_returned("change")
         if entry.module not in _TASKS:
             yield from life.change_back()
-        if entry.module not in _CONFIGS:
+        if entry.module != _CONFIG:
             yield from life.remove()
 
 
@@ -105,7 +103,7 @@ class _Life:
     @contextmanager
     def removed_at_last(self) -> Iterator[None]:
         """Remove what is left, or restore what was there before."""
-        path = _CONFIGS.get(self.entry.module)
+        path = self.path() if self.entry.module == _CONFIG else ""
         before = path and self.direct.client.get(path)
         self.is_there = False
         try:
@@ -133,10 +131,10 @@ class _Life:
 
     def declare_returned(self, step: str) -> Iterator[str]:
         """Yield the problems of specifying what Druid returns, which changes nothing."""
-        path = _PATHS.get(self.entry.module, "").format(name=self.id())
-        if path:
+        if path := self.path():
             returned = self.direct.client.get(path)
-            document = {_OPTIONS[self.entry.module]: returned} if self.entry.module in _OPTIONS else returned
+            option = self.option()
+            document = {option: returned} if option else returned
             result = self.call(document, check_mode=True)
             yield from self.judge(f"{step}, declared as returned", result, check_mode=True, is_due=False)
 
@@ -192,7 +190,19 @@ class _Life:
                 return self.ended(direct.task, spec=document or self.last(), state=state, check_mode=check_mode)
             case "sql_ingest":
                 return self.ended(direct.query, **(document or self.last()), state=state, check_mode=check_mode)
-        return direct.dynamic_config(self.entry.module, check_mode=check_mode, **document)
+        return direct.dynamic_config(check_mode=check_mode, **document)
+
+    def path(self) -> str:
+        """The path of GET; empty for a task."""
+        if self.entry.module == _CONFIG:
+            return _CONFIGS[self.option()]
+        return _PATHS.get(self.entry.module, "").format(name=self.id())
+
+    def option(self) -> str:
+        """The option that has what is returned; empty if it is the whole document."""
+        if self.entry.module == _CONFIG:
+            return next(iter(self.entry.config))
+        return "rules" if self.entry.module == "retention_rules" else ""
 
     def last(self) -> Any:
         """Return the specification of the task that was submitted last."""
@@ -230,7 +240,7 @@ class _Life:
     def place(self, path: str) -> Place:
         """Return the place in the diff, which is of a configuration without the option's name."""
         place = self.entry.place(path)
-        return place[1:] if self.entry.module in _CONFIGS else place
+        return place[1:] if self.entry.module == _CONFIG else place
 
     def is_derived(self, place: Place) -> bool:
         """True if Druid derives what is at this place."""

@@ -14,12 +14,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import Connection, DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._operations.compaction import ensure_compaction
-from ansible_collections.druidops.druid.plugins.module_utils._operations.dynamic_config import (
-    ensure_brokers,
-    ensure_cluster_compaction,
-    ensure_coordinator,
-    ensure_overlord,
-)
+from ansible_collections.druidops.druid.plugins.module_utils._operations.dynamic_config import ensure_configs
 from ansible_collections.druidops.druid.plugins.module_utils._operations.retention_rules import ensure_rules
 from ansible_collections.druidops.druid.plugins.module_utils._operations.supervisor import ensure_supervisor
 from ansible_collections.druidops.druid.plugins.module_utils._operations.task import ensure_query, ensure_task
@@ -54,12 +49,7 @@ _QUERY: dict[str, Any] = {**_TASK, "queries": None, "query": None, "context": No
 _AUDIT: dict[str, Any] = {"author": None, "comment": None, "unknown_fields": "warn"}
 _COMPACTION: dict[str, Any] = {"datasource": None, "config": None, "state": "present", "compactions": None, **_AUDIT}
 _RULES: dict[str, Any] = {"datasource": None, "rules": None, "state": "present", "retention_rules": None, **_AUDIT}
-_CONFIGS = {
-    "broker_config": ensure_brokers,
-    "compaction_config": ensure_cluster_compaction,
-    "coordinator_config": ensure_coordinator,
-    "overlord_config": ensure_overlord,
-}
+_CONFIGS = dict.fromkeys(("coordinator", "overlord", "kubernetes_task_runner", "broker", "compaction"))
 
 
 @contextmanager
@@ -103,10 +93,9 @@ class Direct:
         """Return the result of the module retention_rules."""
         return self._call(ensure_rules, {**_RULES, **params}, check_mode)
 
-    def dynamic_config(self, module: str, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
-        """Return the result of a module of a dynamic configuration, such as coordinator_config."""
-        options = {"config": None, "kubernetes_task_runner": None, **_AUDIT, **params}
-        return self._call(_CONFIGS[module], options, check_mode)
+    def dynamic_config(self, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
+        """Return the result of the module dynamic_config."""
+        return self._call(ensure_configs, {**_CONFIGS, **_AUDIT, **params}, check_mode)
 
     def _call(
         self, ensure: Callable[..., dict[str, Any]], params: Mapping[str, Any], check_mode: bool

@@ -155,7 +155,7 @@ def info(module: Module) -> Problems:
         return
     if module.managing is None or not module.managing.manages_druid:
         return
-    managed, identity = module.managing.entries[0], module.managing.identity
+    managed, identity = module.managing.entries[0], module.managing.identity or "id"
     if key != managed:
         yield f"must return {managed}, as {module.managing.name}, not {key}"
     for place, names in (("filter", module.arguments), ("field of an entry", entry)):

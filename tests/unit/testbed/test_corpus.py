@@ -25,9 +25,7 @@ VALUES = {"name": "name", "kafka": "localhost:9092", "druid": "http://localhost:
 CLASSES = documented_fields()
 MODULES = {
     "compaction",
-    "compaction_config",
-    "coordinator_config",
-    "overlord_config",
+    "dynamic_config",
     "retention_rules",
     "sql_ingest",
     "supervisor",
@@ -88,13 +86,7 @@ def test_what_druid_refuses_has_a_message_and_a_reason() -> None:
 
 
 # The kind of what a module manages, in the table of Druid's classes.
-KINDS = {
-    "supervisor": "supervisor",
-    "compaction": "compaction",
-    "compaction_config": "compactionConfig",
-    "coordinator_config": "coordinatorConfig",
-    "overlord_config": "overlordConfig",
-}
+KINDS = {"supervisor": "supervisor", "compaction": "compaction"}
 
 
 def values_in(kind: str, document: Any) -> Iterator[tuple[tuple[str, str], Any]]:

@@ -162,8 +162,8 @@ UNREADABLE: list[tuple[str, dict[str, Any]]] = [
     ("sql_ingest", {"query": "SELECT 1", "parameters": "hunter2: 1"}),
     ("compaction", {"datasource": "a", "config": "hunter2"}),
     ("retention_rules", {"datasource": "a", "rules": "hunter2: 1"}),
-    ("coordinator_config", {"config": "- hunter2"}),
-    ("overlord_config", {"kubernetes_task_runner": "- hunter2"}),
+    ("dynamic_config", {"coordinator": "- hunter2"}),
+    ("dynamic_config", {"kubernetes_task_runner": "- hunter2"}),
 ]
 
 
@@ -171,9 +171,16 @@ UNREADABLE: list[tuple[str, dict[str, Any]]] = [
 def test_text_that_is_not_a_document_is_not_repeated(module: str, options: dict[str, Any], server: Server) -> None:
     result = run({"url": server.url, **QUICK, **options}, module=module)
     assert result["failed"]
-    [name] = {"spec", "reset_offsets", "context", "parameters", "config", "rules", "kubernetes_task_runner"} & {
-        name for each in (options, *options.get("supervisors", ()), *options.get("tasks", ())) for name in each
-    }
+    [name] = {
+        "spec",
+        "reset_offsets",
+        "context",
+        "parameters",
+        "config",
+        "rules",
+        "kubernetes_task_runner",
+        "coordinator",
+    } & {name for each in (options, *options.get("supervisors", ()), *options.get("tasks", ())) for name in each}
     assert f"{name}: " in result["msg"]
     assert "hunter2" not in json.dumps(result)
 

@@ -21,10 +21,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._operations.compact
 )
 from ansible_collections.druidops.druid.plugins.module_utils._operations.dynamic_config import (
     dynamic_config_info,
-    ensure_brokers,
-    ensure_cluster_compaction,
-    ensure_coordinator,
-    ensure_overlord,
+    ensure_configs,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._operations.retention_rules import (
     ensure_rules,
@@ -81,7 +78,8 @@ _QUERY = {"queries": None, "query": None, "context": None, "parameters": None, *
 _AUDIT = {"author": None, "comment": None}
 _COMPACTION = {"datasource": None, "config": None, "state": "present", "compactions": None, **_AUDIT}
 _RULES = {"datasource": None, "rules": None, "state": "present", "retention_rules": None, **_AUDIT}
-_CONFIG = {"config": None, "kubernetes_task_runner": None, "unknown_fields": "warn", **_AUDIT}
+_CONFIGS = ("coordinator", "overlord", "kubernetes_task_runner", "broker", "compaction")
+_CONFIG = {**dict.fromkeys(_CONFIGS), "unknown_fields": "warn", **_AUDIT}
 _INFO = {"id": None, "datasource": None, "state": None, "status": True, "history": 2, "type": None, "limit": 10}
 
 Operation = tuple[Callable[..., Any], dict[str, Any]]
@@ -99,11 +97,11 @@ ENSURE: dict[str, Operation] = {
     "compactions": (ensure_compaction, {**_COMPACTION, "compactions": [{"datasource": "a", "state": "absent"}]}),
     "rules": (ensure_rules, {**_RULES, "datasource": "a", "rules": [{"type": "loadForever"}]}),
     "rules, absent": (ensure_rules, {**_RULES, "datasource": "a", "state": "absent"}),
-    "coordinator": (ensure_coordinator, {**_CONFIG, "config": {"maxSegmentsToMove": 5}}),
-    "overlord": (ensure_overlord, {**_CONFIG, "config": {"type": "default"}}),
-    "task runner": (ensure_overlord, {**_CONFIG, "kubernetes_task_runner": {"type": "default"}}),
-    "brokers": (ensure_brokers, {**_CONFIG, "config": {"queryContext": {"a": 1}}}),
-    "cluster compaction": (ensure_cluster_compaction, {**_CONFIG, "config": {"compactionTaskSlotRatio": 0.5}}),
+    "coordinator": (ensure_configs, {**_CONFIG, "coordinator": {"maxSegmentsToMove": 5}}),
+    "overlord": (ensure_configs, {**_CONFIG, "overlord": {"type": "default"}}),
+    "task runner": (ensure_configs, {**_CONFIG, "kubernetes_task_runner": {"type": "default"}}),
+    "brokers": (ensure_configs, {**_CONFIG, "broker": {"queryContext": {"a": 1}}}),
+    "cluster compaction": (ensure_configs, {**_CONFIG, "compaction": {"compactionTaskSlotRatio": 0.5}}),
 }
 READ: dict[str, Operation] = {
     "supervisor_info": (supervisor_info, _INFO),
