@@ -227,7 +227,6 @@ lint-other: $(TOOLS)/.complete
 	@$(GATE) 'licences (reuse)' $(TOOLS)/bin/reuse lint --lines
 	@$(GATE) 'shellcheck' $(TOOLS)/bin/shellcheck .ci/run tools/ci/clean tools/ci/gate tools/ci/go_format tools/ci/install_check tools/ci/test tests/testbed/node/images/*.sh
 	@$(GATE) 'gofmt' tools/ci/go_format tests/testbed
-	@$(GATE) 'copies in the Helm chart' $(TOOLS)/bin/python tools/chart/generate.py --check
 
 # What people read. Of the tests, only names, docstrings and comments, because their strings are data.
 WORDS := $(shell git ls-files --cached --others --exclude-standard 'plugins/*.py' 'roles/*' 'playbooks/*' 'docs/*.md' README.md CONTRIBUTING.md CHANGELOG.md \
@@ -323,17 +322,12 @@ bench: setup install link ## Compare the performance with other solutions: ROUND
 .PHONY: crds
 crds: $(CORE_2_19)/.complete ## Generate the CRDs, the schema in plugins/ and docs/reference from tools/crd/fields
 	@$(CORE_2_19)/bin/python -m tools.crd.generate
-	@$(CORE_2_19)/bin/python tools/chart/generate.py
 
 .PHONY: openapi
 openapi: $(CORE_2_19)/.complete ## The same, after reading Kubernetes' own types again from an API server that it starts
 	@directory=$$(mktemp -d); trap '$(TESTBED) down --dir "$$directory"' EXIT; \
 	$(TESTBED) up --dir "$$directory"; \
 	$(CORE_2_19)/bin/python -m tools.crd.generate --openapi "$$directory/admin.kubeconfig"
-
-.PHONY: chart
-chart: ## Copy the CRDs and the operator's permissions from config/ into the Helm chart
-	@$(PYTHON) tools/chart/generate.py
 
 .PHONY: docs
 docs: crds ## Generate the reference in docs/ and the variables in the roles' READMEs
