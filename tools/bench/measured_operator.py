@@ -96,8 +96,10 @@ class Measured:
     image: Image
 
     def lines(self) -> list[dict[str, Any]]:
-        """Return the line of each reconcile until now."""
-        return [json.loads(line) for line in self.log.read_text().splitlines()] if self.log.exists() else []
+        """Return the line of each reconcile until now; an ordinary run is another thing than what is measured."""
+        found = [json.loads(line) for line in self.log.read_text().splitlines()] if self.log.exists() else []
+        assert all("name" in line for line in found), next(line for line in found if "name" not in line)
+        return found
 
     def create(self, names: Sequence[str]) -> dict[str, float]:
         """Create the clusters; return time and CPU time until all are ready, and requests until all are settled."""
@@ -264,7 +266,6 @@ def started(
     environment = {
         **{name: of_image[name] for name in _OF_IMAGE},
         "ANSIBLE_CONFIG": str(image.directory / "ansible.cfg"),
-        "ANSIBLE_HOME": str(directory / "ansible"),
         "DRUIDOPS_KUBECONFIG": str(login.kubeconfig),
         "DRUIDOPS_LOG": str(log),
         "DRUIDOPS_PENDING_RUN": str(directory / "pending"),
