@@ -65,7 +65,7 @@ class Connection:
         if self.time_limit is None:
             return own
         of_run = self.time_limit.timeout(is_write=is_write)
-        return of_run if is_write else min(own, of_run)
+        return of_run if is_write else min(own, of_run)._replace(total=of_run.total)
 
     @property
     def authorization(self) -> str | None:

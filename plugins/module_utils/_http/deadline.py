@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import http.client
 import io
+import math
 import socket
 import threading
+import time
 import zlib
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from types import TracebackType
 from typing import Any
@@ -86,9 +89,38 @@ class Deadline:
         self.sent = False
         self.is_expired = False
         self._connect_seconds = self._seconds = 0.0
+        self._end = math.inf
         self._socket: socket.socket | None = None
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the total time of the exchange is over, with which also connecting ends."""
+        return time.monotonic() >= self._end
+
+    def connect(self, new: Callable[[], socket.socket]) -> socket.socket:
+        """Return a new connection; TimeoutError at the end of the total time.
+
+        The resolution of a name has no timeout of its own, and each of its addresses has one. What does not end in time
+        is left to a thread.
+        """
+        if self._end == math.inf:
+            return new()
+        future: Future[socket.socket] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(new())
+            except Exception as error:  # noqa: BLE001 - raised by the exchange
+                future.set_exception(error)
+
+        threading.Thread(target=run, daemon=True).start()
+        try:
+            return future.result(max(0.0, self._end - time.monotonic()))
+        except TimeoutError:
+            future.add_done_callback(lambda late: late.exception() or late.result().close())
+            raise
 
     def on_connect(self, sock: socket.socket) -> None:
         """Limit the time of what precedes the request: the handshake of TLS, the response of a proxy to CONNECT."""
@@ -109,13 +141,13 @@ class Deadline:
         self._socket = sock
         if self._timer:
             self._timer.cancel()
-        self._timer = threading.Timer(seconds, self._expire)
+        self._timer = threading.Timer(min(seconds, max(0.0, self._end - time.monotonic())), self._expire)
         self._timer.daemon = True
         self._timer.start()
 
-    def within(self, connect_seconds: float, seconds: float) -> Deadline:
-        """Set the time limits of the next exchange, before and after it is sent, and return this object."""
-        self._connect_seconds, self._seconds = connect_seconds, seconds
+    def within(self, connect_seconds: float, seconds: float, total: float) -> Deadline:
+        """Set the time limits of the next exchange, before and after it is sent, and of both; return this object."""
+        self._connect_seconds, self._seconds, self._end = connect_seconds, seconds, time.monotonic() + total
         return self
 
     def __enter__(self) -> None:
@@ -171,7 +203,7 @@ def _pools(deadline: Deadline, check: Check, max_bytes: int) -> dict[str, type[H
         response_class = Limited
 
         def _new_conn(self) -> socket.socket:
-            sock: socket.socket = super()._new_conn()
+            sock = deadline.connect(super()._new_conn)
             if self.proxy is None:
                 check(sock)
             deadline.on_connect(sock)

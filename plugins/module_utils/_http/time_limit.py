@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import NamedTuple
@@ -17,10 +18,14 @@ WRITE_SECONDS = 10.0
 
 
 class Timeout(NamedTuple):
-    """Seconds, and the option or limit that they come from, for a message."""
+    """Seconds of a response, and the option or limit that they come from, for a message.
+
+    ``total``: the seconds within which also connecting has to end.
+    """
 
     seconds: float
     source: str
+    total: float = math.inf
 
 
 class TimeLimit:
@@ -41,4 +46,5 @@ class TimeLimit:
         if is_write and not self._has_written:
             self._has_written = True
             left = max(left, WRITE_SECONDS)
-        return Timeout(max(left, 0.0), f"the {self.seconds:g} s of one reconcile in the operator")
+        left = max(left, 0.0)
+        return Timeout(left, f"the {self.seconds:g} s of one reconcile in the operator", left)

@@ -79,7 +79,7 @@ class Transport:
         self.sent[method] += 1
         connecting = min(self._connection.connect_timeout, timeout.seconds)
         try:
-            with self._deadline.within(connecting, timeout.seconds):
+            with self._deadline.within(connecting, timeout.seconds, timeout.total):
                 response = self._exchange(method, url, body, headers, (connecting, timeout.seconds))
             if self._deadline.is_expired:
                 # A truncated response looks complete if its end is the end of the connection.
@@ -87,7 +87,8 @@ class Transport:
             return response
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, EOFError, zlib.error) as error:
             self.unanswered += 1
-            attempt = Attempt(method, address.redacted(url), timeout, self._deadline.sent, self._deadline.is_expired)
+            ended = self._deadline
+            attempt = Attempt(method, address.redacted(url), timeout, ended.sent, ended.is_expired, ended.is_over)
             raise unreachable(attempt, error, self._connection) from None
 
     def _exchange(
@@ -160,13 +161,17 @@ _TLS = "Check whether url has Druid's TLS port, and whether Druid requires a cli
 
 @dataclass(frozen=True)
 class Attempt:
-    """A request without a response. ``sent``: part of it was sent. ``is_timed_out``: its deadline expired."""
+    """A request without a response.
+
+    ``sent``: part of it was sent. ``is_timed_out``: its deadline expired. ``is_over``: its total time, too.
+    """
 
     method: str
     url: str
     timeout: Timeout
     sent: bool
     is_timed_out: bool
+    is_over: bool
 
 
 def unreachable(attempt: Attempt, error: Exception, connection: Connection) -> Unreachable:
@@ -198,9 +203,11 @@ def _unreadable(cause: BaseException, connection: Connection) -> str:
 
 
 def _timed_out(attempt: Attempt, connection: Connection) -> tuple[str, str]:
+    if not attempt.sent and attempt.is_over:
+        return f"no connection within {attempt.timeout.source}", _ADDRESS
     if not attempt.sent:
         return f"no connection within {connection.connect_timeout:g} seconds (connect_timeout)", _ADDRESS
-    seconds, source = attempt.timeout
+    seconds, source, _total = attempt.timeout
     return f"no complete response within {round(seconds, 2):g} seconds ({source})", "Druid may be busy. Check its log"
 
 

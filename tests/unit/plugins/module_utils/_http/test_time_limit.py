@@ -6,6 +6,12 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._http import time_limit
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import Unreachable
@@ -79,3 +85,72 @@ def test_timeout_of_one_read_is_shorter(fake_time: FakeTime) -> None:
         with pytest.raises(Unreachable, match=r"within 0.3 seconds \(read_timeout\)"):
             client.get("/x")
         assert client.get("/x") == []
+
+
+@contextmanager
+def silent_listeners() -> Iterator[list[tuple[str, int]]]:
+    """Several addresses of this host that accept no connection: the backlog of each is full."""
+    with ExitStack() as stack:
+        found: list[tuple[str, int]] = []
+        for last in range(2, 6):
+            listener = stack.enter_context(socket.socket())
+            listener.bind((f"127.0.0.{last}", found[0][1] if found else 0))
+            listener.listen(0)
+            found.append(listener.getsockname())
+            for _connection in range(3):
+                waiting = stack.enter_context(socket.socket())
+                waiting.setblocking(False)
+                waiting.connect_ex(found[-1])
+        yield found
+
+
+OVER = r"no connection within the 0.4 s of one reconcile in the operator"
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_all_addresses_of_a_name_share_the_time_of_a_run(
+    fake_time: FakeTime, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    """Each of them has the timeout of a connection."""
+    monkeypatch.setattr(time_limit, "WRITE_SECONDS", 0.0)
+    with silent_listeners() as addresses:
+        tried: list[str] = []
+
+        def resolve(host: str, *_arguments: Any, **_keywords: Any) -> list[Any]:
+            tried.append(host)
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", each) for each in addresses]
+
+        monkeypatch.setattr(socket, "getaddrinfo", resolve)
+        url = f"http://druid.example:{addresses[0][1]}"
+        client = fake_time.client(url, connect_timeout=0.3, retry_timeout=0, time_limit=TimeLimit(0.4))
+        with pytest.raises(Unreachable, match=OVER) as abandoned:
+            client.get("/x") if method == "get" else client.post("/x", {})
+        assert (abandoned.value.sent, tried) == (False, ["druid.example"])
+        # without a limit of the run, each of them is tried
+        client = fake_time.client(url, connect_timeout=0.1, retry_timeout=0)
+        with pytest.raises(Unreachable, match="no connection within 0.1 seconds"):
+            client.get("/x")
+
+
+def test_resolution_of_a_name_has_the_time_of_a_run(fake_time: FakeTime, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_resolved = threading.Event()
+
+    def resolve(*_arguments: Any, **_keywords: Any) -> list[Any]:
+        is_resolved.wait()
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    client = fake_time.client("http://druid.example", retry_timeout=0, time_limit=TimeLimit(0.4))
+    with pytest.raises(Unreachable, match=OVER):
+        client.get("/x")
+    is_resolved.set()
+    with pytest.raises(Unreachable, match="cannot be resolved"):
+        fake_time.client("http://druid.example", retry_timeout=0, time_limit=TimeLimit(RUN)).get("/x")
+
+
+def test_handshake_has_the_time_of_a_run(fake_time: FakeTime) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"https://127.0.0.1:{listener.getsockname()[1]}"
+        client = fake_time.client(url, retry_timeout=0, time_limit=TimeLimit(0.4))
+        with pytest.raises(Unreachable, match=OVER):
+            client.get("/x")
