@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 MIB = 1 << 20
@@ -16,7 +16,9 @@ OTHERS = 384 * MIB
 LEAST = 64 * MIB
 # What a process of an ordinary run has before it reconciles: Ansible, or Helm.
 OF_ANSIBLE = 256 * MIB
-_WORKERS = "MAX_CONCURRENT_RECONCILES"
+# The flag of ansible-operator, and the variable with which `start` hands it on; that of a kind begins with it.
+FLAG, WORKERS = "--max-concurrent-reconciles", "MAX_CONCURRENT_RECONCILES"
+KINDS = ("Druid", "DruidIngestion", "Collector")
 # The limit of the container, with version 2 and 1 of cgroups.
 _OF_CONTAINER = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
@@ -30,20 +32,40 @@ def of_pod() -> int:
     return min(found)
 
 
+def of_run(group: str) -> int:
+    """How many bytes a run may need beside what the resident process has."""
+    return share(of_pod(), all_workers(group, os.environ))
+
+
 def share(pod: int, workers: int) -> int:
-    """How many bytes a run may need beside what the resident process has, when all workers of all kinds have one."""
+    """What is left of the pod for each of these workers."""
     return max(LEAST, (pod - OTHERS) // max(1, workers))
 
 
 def workers(group: str, kind: str, environment: Mapping[str, str]) -> int:
-    """How many runs of this kind ansible-operator has at the same time, by its variable and that of the image."""
-    values = (environment.get(name, "") for name in (f"{_WORKERS}_{kind}_{group}".replace(".", "_").upper(), _WORKERS))
-    return next((int(each) for each in values if each.isdecimal()), os.cpu_count() or 1)
+    """How many runs of this kind ansible-operator has at the same time, by the variable of the kind and by the flag."""
+    values = (environment.get(name, "") for name in (f"{WORKERS}_{kind}_{group}".replace(".", "_").upper(), WORKERS))
+    return next((int(each) for each in values if each.isdecimal() and int(each)), _processors())
 
 
-def all_workers(group: str, kinds: Iterable[str], environment: Mapping[str, str]) -> int:
-    """How many runs of these kinds ansible-operator has at the same time: each kind has workers of its own."""
-    return sum(workers(group, kind, environment) for kind in kinds)
+def all_workers(group: str, environment: Mapping[str, str]) -> int:
+    """How many runs ansible-operator has at the same time: each kind has workers of its own."""
+    return sum(workers(group, kind, environment) for kind in KINDS)
+
+
+def of_flag(flags: Sequence[str]) -> str:
+    """The value of the flag, of which ansible-operator uses the last one; its default without one."""
+    found = str(_processors())
+    for flag, after in zip(flags, [*flags[1:], ""], strict=True):
+        name, equals, value = flag.partition("=")
+        if name == FLAG:
+            found = value if equals else after
+    return found
+
+
+def _processors() -> int:
+    """The processors that this process may use, as Go counts them."""
+    return len(os.sched_getaffinity(0))
 
 
 def is_exhausted(error: Exception) -> bool:

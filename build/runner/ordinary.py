@@ -32,7 +32,10 @@ def become(arguments: list[str], reason: str | None) -> NoReturn:
     if reason is not None:
         report(reason)
     if arguments[:1] == ["run"] and len(arguments) > 1:
+        from . import memory
+
         arguments = restrictions.restrict(arguments, dict(os.environ), time.time())
+        memory.limit(memory.of_run(restrictions.parts_of(arguments[1])[0]) + memory.OF_ANSIBLE)
     execute(arguments)
 
 

@@ -73,7 +73,8 @@ def carry_out(request: Request, problem: str, unfinished: str, wait: float) -> N
         os.chdir(request.directory)
         os.environb.clear()
         os.environb.update(request.environment)
-        status = _run([*map(os.fsdecode, request.arguments)], problem, unfinished, wait)
+        os.environ[operator_environment.UNFINISHED] = unfinished
+        status = _run([*map(os.fsdecode, request.arguments)], problem, wait)
     except SystemExit as error:
         status = error.code if isinstance(error.code, int) else _FAILED_TASK
     except BaseException:  # noqa: BLE001 - this process must not go on as its parent
@@ -85,21 +86,21 @@ def carry_out(request: Request, problem: str, unfinished: str, wait: float) -> N
         os._exit(status)
 
 
-def _run(arguments: list[str], problem: str, unfinished: str, wait: float) -> int:
+def _run(arguments: list[str], problem: str, wait: float) -> int:
     group, _kind, namespace, name = restrictions.parts_of(arguments[1])
     arguments = restrictions.restrict(arguments, dict(os.environ), time.time())
     if wait and (run := _postponed(arguments)):
         operator_environment.report_start()
         run.begin()
         return run.end((events.requeue(wait),), "", 0)
-    share = memory.share(memory.of_pod(), memory.all_workers(group, (kind.name for kind in KINDS.values()), os.environ))
+    share = memory.of_run(group)
     reason = problem or shipped.other_settings(os.environ) or _other_request(arguments, (namespace, name))
     if not reason:
         options = dict(zip(arguments[2::2], arguments[3::2], strict=True))
         run = events.Run(arguments[1], int(options["--rotate-artifacts"]), options["-i"])
         run.begin()
         try:
-            return _reconcile(run, KINDS[os.path.basename(options["-p"])], (namespace, name), unfinished, share)
+            return _reconcile(run, KINDS[os.path.basename(options["-p"])], (namespace, name), share)
         except NeedsAnsible as needed:
             reason = str(needed)
     ordinary.report(reason)
@@ -135,14 +136,14 @@ def _read(*parts: str) -> Any:
         return json.load(stream)
 
 
-def _reconcile(run: events.Run, kind: Kind[Any, Any], resource: tuple[str, str], unfinished: str, share: int) -> int:
+def _reconcile(run: events.Run, kind: Kind[Any, Any], resource: tuple[str, str], share: int) -> int:
     """Reconcile with at most so many bytes of memory more than now; the exit status."""
     printed = ["Reconciled without Ansible."]
     # the client of Kubernetes has determined it when it was imported
     kube_config.KUBE_CONFIG_DEFAULT_LOCATION = os.environ.get("KUBECONFIG", "~/.kube/config")
     try:
         memory.limit(share)
-        returned = operator_task(kind, *resource, printed.append, unfinished).run()
+        returned = operator_task(kind, *resource, printed.append).run()
     except NeedsAnsible:
         raise
     except Exception as error:  # noqa: BLE001 - of any kind: a finalizer would be removed after a success

@@ -17,14 +17,15 @@ import socket
 import struct
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from . import kubernetes_models, memory, message, processes, restrictions
 from .client import DIRECTORY, FAILED, SOCKET, STOPPED, TIMEOUT
-from .fairness import Fairness, Resource
+from .fairness import Fairness
 
 # Without a run for so long it ends; the next run starts another one.
 IDLE_SECONDS = 900
@@ -91,6 +92,15 @@ class Client:
             os.close(each)
 
 
+class Resource(NamedTuple):
+    """The resource of a run."""
+
+    group: str
+    kind: str
+    namespace: str
+    name: str
+
+
 @dataclass
 class Run:
     """A run: its process, the connection to its client, the resource, since when it runs, and when it has to end.
@@ -113,6 +123,7 @@ class Resident:
     """What is served: the listener at the path, the reading end of the signals, and those that ask it to stop.
 
     ``runs`` are those in progress, by process. ``unfinished``: why the last run of a resource did not end by itself.
+    ``fairness``: of each kind, which has workers of its own.
     """
 
     listener: socket.socket
@@ -122,7 +133,7 @@ class Resident:
     clients: dict[int, Client] = field(default_factory=dict)
     runs: dict[int, Run] = field(default_factory=dict)
     unfinished: dict[Resource, str] = field(default_factory=dict)
-    fairness: Fairness = field(default_factory=Fairness)
+    fairness: dict[str, Fairness] = field(default_factory=lambda: defaultdict(Fairness))
 
     def __post_init__(self) -> None:
         from . import reconcile, shipped
@@ -216,10 +227,9 @@ class Resident:
 
     def _start(self, client: Client, request: message.Request) -> None:
         """Fork the process of the run. OSError if there is none: its client ends then."""
-        _group, *resource_parts = restrictions.parts_of(os.fsdecode(request.arguments[1]))
-        resource = Resource(*resource_parts)
+        resource = Resource(*restrictions.parts_of(os.fsdecode(request.arguments[1])))
         parent, now = os.getpid(), time.monotonic()
-        wait = self._turn(resource, request, now)
+        wait = self._turn(resource, now)
         try:
             pid = os.fork()
         except OSError as error:
@@ -233,13 +243,12 @@ class Resident:
         self.runs[pid] = Run(pid, client.connection, resource, now, now + self.limit, is_postponed=bool(wait))
         client.close_streams()
 
-    def _turn(self, resource: Resource, request: message.Request, now: float) -> float:
+    def _turn(self, resource: Resource, now: float) -> float:
         """In how many seconds the run is to be repeated, so that others have a worker; 0 if it may begin."""
-        directory = os.fsdecode(request.arguments[1])
-        runs = (run for run in self.runs.values() if run.resource.tenant == resource.tenant and not run.is_postponed)
-        workers = memory.workers(restrictions.parts_of(directory)[0], resource.kind, os.environ)
-        since = [run.since for run in runs]
-        return self.fairness.wait(resource, since, now, workers, lambda: restrictions.is_deletion(directory))
+        same_kind = [run for run in self.runs.values() if run.resource.kind == resource.kind and not run.is_postponed]
+        running = [(run.resource.namespace, run.since) for run in same_kind]
+        workers = memory.workers(resource.group, resource.kind, os.environ)
+        return self.fairness[resource.kind].wait(resource.namespace, running, now, workers)
 
     def _become_run(
         self, client: Client, request: message.Request, resource: Resource, parent: int, wait: float
@@ -287,7 +296,7 @@ class Resident:
         killed = run.cause or (f"signal {-code}" if code < 0 else "")
         if not run.is_postponed:
             self.unfinished.pop(run.resource, None)
-            self.fairness.ended(run.resource, run.since, time.monotonic())
+            self.fairness[run.resource.kind].ended(run.resource.namespace, run.since, time.monotonic())
         if code == OUT_OF_MEMORY or (killed and killed != _CLIENT_ENDED):
             self.unfinished[run.resource] = killed or "it needed more memory than a run may have"
         code = STOPPED if run.cause == TIMEOUT else code if code >= 0 else 128 - code

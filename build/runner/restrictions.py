@@ -108,18 +108,6 @@ def parts_of(directory: str) -> tuple[str, str, str, str]:
     return parts[-5], parts[-3], parts[-2], parts[-1]
 
 
-def is_deletion(directory: str) -> bool:
-    """Whether the run in this directory is for a terminating resource, before the run is restricted.
-
-    A text in the resource that looks so has the only effect that the run may have to wait for its turn.
-    """
-    try:
-        with open(os.path.join(directory, "env", "extravars"), "rb") as stream:
-            return b'"deletionTimestamp"' in stream.read()
-    except OSError:
-        return False
-
-
 def max_run_seconds(environment: dict[str, str]) -> int:
     """The maximum duration of a run that the administrator sets, in seconds or as a Go duration."""
     return int(duration(environment.get("DRUIDOPS_RUN_TIMEOUT", ""), MAX_RUN_SECONDS)) or MAX_RUN_SECONDS

@@ -20,7 +20,7 @@ import sys
 import time
 from contextlib import suppress
 
-from . import client
+from . import client, memory
 from .restrictions import PENDING
 
 RELEASE = "release-lease"
@@ -37,7 +37,9 @@ def main() -> None:
         os.unlink(os.environ.get(PENDING, ""))
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)
-    program = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, setsigmask=())
+    # the runs have the environment of ansible-operator, which has its number of workers from the flag only
+    environment = {**os.environ, memory.WORKERS: memory.of_flag(sys.argv)}
+    program = os.posix_spawn(sys.argv[1], sys.argv[1:], environment, setsigmask=())
     is_stopped = forward_signals(program)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
     status = wait(program)

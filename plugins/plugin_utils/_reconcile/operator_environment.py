@@ -20,6 +20,7 @@ _WITHOUT: Mapping[str, Any] = {
     "metrics_url": "",
     "metrics_namespaces": (),
     "ignored_namespaces": (),
+    "unfinished": "",
 }
 # Options of the actions, and the variables that set them, if they are not empty.
 _LISTS: Mapping[str, str] = {
@@ -34,6 +35,8 @@ _TEXTS: Mapping[str, str] = {
     "tenant_service_account": "TENANT_SERVICE_ACCOUNT",
 }
 # The kubeconfig of its cache, from ansible-operator.
+# Why the last run for this resource did not end by itself; not set, or empty, if it did (build/runner).
+UNFINISHED = "DRUIDOPS_UNFINISHED"
 CACHE = "K8S_AUTH_KUBECONFIG"
 # ansible-operator accepts metrics at this address; the port is fixed.
 _METRICS_URL = "http://localhost:5050/metrics"
@@ -65,6 +68,7 @@ def with_environment(arguments: Mapping[str, Any], environment: Mapping[str, str
         "period": seconds_of(environment.get("RECONCILE_WAIT", "")) or _PERIOD_SECONDS,
         "metrics_namespaces": _listed(environment.get("WATCH_NAMESPACE")),
         "ignored_namespaces": _listed(environment.get("DENY_LIST")),
+        "unfinished": environment.get(UNFINISHED, ""),
     }
 
 

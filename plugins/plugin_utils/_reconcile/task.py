@@ -38,10 +38,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run impo
 
 @dataclass(frozen=True)
 class Task:
-    """A task of a kind. `find_file` returns the path of a file of a playbook; `display` and `warn` print a text.
-
-    `unfinished`: why the last task for this resource did not end by itself, empty if it did.
-    """
+    """A task of a kind. `find_file` returns the path of a file of a playbook; `display` and `warn` print a text."""
 
     kind: Kind[Any, Any]
     arguments: Mapping[str, Any]
@@ -49,7 +46,6 @@ class Task:
     display: Callable[[str], None]
     warn: Callable[[str], None]
     check_mode: bool = False
-    unfinished: str = ""
 
     def run(self) -> dict[str, Any]:
         """Reconcile, and return the result for Ansible. InvalidResource if no file has the resource."""
@@ -96,22 +92,23 @@ class Task:
         def connect_server() -> KubernetesApi:
             return meter.of_server(self._server())
 
-        if self.unfinished:
-            self._report_unfinished(connect_server(), request)
+        unfinished = self.arguments["unfinished"]
+        if unfinished:
+            self._report_unfinished(connect_server(), request, unfinished)
         cache = _cache(self.arguments["cache_kubeconfig"], meter) if self.arguments["cache_kubeconfig"] else None
         if cache is None:
             return reconcile(connect_server())
         cached = CachedApi.of(meter.of_cache(cache), connect=connect_server)
         # the cache may not have the status that has just been written yet
-        if self.unfinished or not self.kind.reads_cache:
+        if unfinished or not self.kind.reads_cache:
             return reconcile(cached.direct)
         return cache_first(
             self.kind, request, cached, self.arguments["period"], clock.now(), reconcile, meter.record_cache_error
         )
 
-    def _report_unfinished(self, api: KubernetesApi, request: Request[Any]) -> None:
+    def _report_unfinished(self, api: KubernetesApi, request: Request[Any], cause: str) -> None:
         """Write to the status that the last reconcile did not end: this one may not, either, and write nothing."""
-        text = f"The last reconcile did not end: {self.unfinished}. It is repeated."
+        text = f"The last reconcile did not end: {cause}. It is repeated."
         with suppress(KubernetesError):
             resource = api.get(self.kind.name, request.namespace, request.name)
             if resource is not None:
@@ -145,15 +142,13 @@ class Task:
         self.display(f"{name}: {text}")
 
 
-def operator_task(
-    kind: Kind[Any, Any], namespace: str, name: str, display: Callable[[str], None], unfinished: str
-) -> Task:
+def operator_task(kind: Kind[Any, Any], namespace: str, name: str, display: Callable[[str], None]) -> Task:
     """Return the task of the operator's playbook for a resource, without Ansible."""
     options = {option: spec.get("default") for option, spec in {**ARGUMENTS, **kind.arguments}.items()}
     arguments = {**options, "namespace": namespace, "name": name, "operator": True}
     operator_environment.report_start()
     settled = operator_environment.with_environment(arguments, os.environ)
-    return Task(kind, settled, str, display, display, unfinished=unfinished)
+    return Task(kind, settled, str, display, display)
 
 
 def _cache(kubeconfig: str, meter: Meter) -> KubernetesApi | None:

@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.tests.system.support import small_cluste
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
-from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import KIND, ingesting
+from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import KIND, Ingesting, ingesting
 from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import kafka_spec
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.operator_account import account
@@ -60,21 +60,58 @@ def test_ingestions_whose_post_is_never_answered(
     operator: StartOperator, two: Two, druid: Druid, tmp_path: Path
 ) -> None:
     with ingesting(two.busy, druid) as ingestion:
-        for _request in range(2 * INGESTIONS):
-            ingestion.proxy.fail_next(Loss.HUNG, method="POST", path="/supervisor")
-        start(operator, two.busy, tmp_path, namespaces=two.names, MAX_CONCURRENT_RECONCILES="2")
-        for number in range(INGESTIONS):
-            each = replace(ingestion, name=f"{ingestion.name}-{number}")
-            two.busy.create(each.resource("kafka", kafka_spec(each), suspend=True))
+        _let_all_hang(ingestion)
+        start(operator, two.busy, tmp_path, namespaces=two.names, flags=["--max-concurrent-reconciles=2"])
+        _create_all(two.busy, ingestion)
         eventually(lambda: ingestion.proxy.writes)
 
-        ingestion.kafka.make_topic(ingestion.name)
-        manifest = ingestion.resource("kafka", kafka_spec(ingestion), suspend=True)
-        manifest["spec"]["endpoint"]["url"] = druid.url
-        two.other.create(manifest)
+        _create_answered(two.other, ingestion, druid)
         eventually(lambda: reported(two.other, KIND))
         # those before it in the queue come back, and one has had its turn
         assert reported(two.busy, KIND) <= 2
+
+
+@campaign("one namespace whose runs hang")
+def test_two_namespaces_with_ingestions_whose_post_is_never_answered(
+    operator: StartOperator, two: Two, druid: Druid, control_plane: ControlPlane, tmp_path: Path
+) -> None:
+    """They have known that for one run, of 30 s."""
+    with (
+        new_namespace(control_plane) as third,
+        ingesting(two.busy, druid) as first,
+        ingesting(busy := NamespaceClient(control_plane, third), druid) as second,
+    ):
+        names = [*two.names, third]
+        for ingestion in (first, second):
+            _let_all_hang(ingestion)
+        start(operator, two.busy, tmp_path, namespaces=names, flags=["--max-concurrent-reconciles=3"])
+        for live, ingestion in ((two.busy, first), (busy, second)):
+            _create_all(live, ingestion)
+        eventually(lambda: reported(two.busy, KIND) and reported(busy, KIND), 90)
+
+        before = reported(two.busy, KIND) + reported(busy, KIND)
+        _create_answered(two.other, first, druid)
+        eventually(lambda: reported(two.other, KIND))
+        # two workers are theirs
+        assert reported(two.busy, KIND) + reported(busy, KIND) <= before + 2
+
+
+def _let_all_hang(ingestion: Ingesting) -> None:
+    for _request in range(2 * INGESTIONS):
+        ingestion.proxy.fail_next(Loss.HUNG, method="POST", path="/supervisor")
+
+
+def _create_all(live: NamespaceClient, ingestion: Ingesting) -> None:
+    for number in range(INGESTIONS):
+        each = replace(ingestion, name=f"{ingestion.name}-{number}")
+        live.create(each.resource("kafka", kafka_spec(each), suspend=True))
+
+
+def _create_answered(live: NamespaceClient, ingestion: Ingesting, druid: Druid) -> None:
+    ingestion.kafka.make_topic(ingestion.name)
+    manifest = ingestion.resource("kafka", kafka_spec(ingestion), suspend=True)
+    manifest["spec"]["endpoint"]["url"] = druid.url
+    live.create(manifest)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +119,7 @@ def test_ingestions_whose_post_is_never_answered(
     [DELETIONS, pytest.param(MANY_DELETIONS, marks=campaign("a few deletions"))],
 )
 def test_deletions(operator: StartOperator, two: Two, tmp_path: Path, number: int) -> None:
-    started = start(operator, two.busy, tmp_path, namespaces=two.names, MAX_CONCURRENT_RECONCILES="2")
+    started = start(operator, two.busy, tmp_path, namespaces=two.names, flags=["--max-concurrent-reconciles=2"])
     names = [f"c{each}" for each in range(number)]
     for name in names:
         two.busy.create(small_cluster.resource(name, small_cluster.spec(replicas=1)))
@@ -113,7 +150,7 @@ def test_collectors_that_cannot_be_scheduled(
     login = account(two.busy.plane, two.busy.namespace, tmp_path)
     for live in two:
         permit(live, login)
-    start(operator, two.busy, tmp_path, login=login, namespaces=two.names, MAX_CONCURRENT_RECONCILES="2")
+    start(operator, two.busy, tmp_path, login=login, namespaces=two.names, flags=["--max-concurrent-reconciles=2"])
     for number in range(COLLECTORS):
         name = f"t{number}"
         two.busy.create(collector(name, release=name, values={"nodeSelector": {"of": "none"}}))

@@ -17,6 +17,7 @@ from typing import Any
 
 import yaml
 from ansible_collections.druidops.druid.build.layout import write_programs
+from ansible_collections.druidops.druid.build.runner import memory
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.cache_first import is_full_due
@@ -182,6 +183,8 @@ def start(
         "ANSIBLE_COLLECTIONS_PATH": f"{INSTALLED}:{os.environ['DRUIDOPS_KUBERNETES_CORE_NEWEST']}",
         "DRUIDOPS_KUBECONFIG": str(direct or login.kubeconfig),
         "RECONCILE_WAIT": "1h",
+        # as the container's program does
+        memory.WORKERS: memory.of_flag(flags),
         # the Druid of the tests
         "ALLOW_OWN_HOST": "true",
         **resident.variables(directory / "warm-runner"),

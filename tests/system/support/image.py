@@ -169,7 +169,7 @@ def _cgroup(directory: Path) -> Path:
     limit = _manager()["resources"]["limits"]["memory"]
     shown = directory / "cgroup"
     shown.mkdir()
-    (shown / "memory.max").write_text(f"{int(limit.removesuffix('Gi')) << 30}\n")
+    (shown / "memory.max").write_text(f"{int(limit.removesuffix('Mi')) << 20}\n")
     return shown
 
 

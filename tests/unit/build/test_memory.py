@@ -6,11 +6,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 from ansible_collections.druidops.druid.build.runner import memory
 
 COLLECTION = Path(__file__).parents[3]
@@ -34,6 +37,7 @@ kept = [bytearray(1 << 20) for _ in range(int(sys.argv[3]))]
 @pytest.mark.parametrize(
     ("pod", "workers", "expected"),
     [
+        (1280, 12, 74),
         (1024, 4, 160),
         (1024, 1, 640),
         (2048, 12, 138),
@@ -46,17 +50,59 @@ def test_share_is_what_the_others_do_not_need(pod: int, workers: int, expected: 
     assert memory.share(pod * MIB, workers) // MIB == expected
 
 
+GROUP = "druid.apache.org"
+
+
 @pytest.mark.parametrize(
     ("environment", "expected", "of_all"),
     [
         ({"MAX_CONCURRENT_RECONCILES": "4"}, 4, 12),
         ({"MAX_CONCURRENT_RECONCILES": "4", "MAX_CONCURRENT_RECONCILES_DRUID_DRUID_APACHE_ORG": "2"}, 2, 10),
+        # ansible-operator ignores these as well
+        ({"MAX_CONCURRENT_RECONCILES": "4", "MAX_CONCURRENT_RECONCILES_DRUID_DRUID_APACHE_ORG": "0"}, 4, 12),
+        ({"MAX_CONCURRENT_RECONCILES": "4", "MAX_CONCURRENT_RECONCILES_DRUID_DRUID_APACHE_ORG": "x"}, 4, 12),
     ],
 )
 def test_each_kind_has_workers(environment: dict[str, str], expected: int, of_all: int) -> None:
-    group, kinds = "druid.apache.org", ("Druid", "DruidIngestion", "Collector")
-    assert memory.workers(group, "Druid", environment) == expected
-    assert memory.all_workers(group, kinds, environment) == of_all
+    assert memory.workers(GROUP, "Druid", environment) == expected
+    assert memory.all_workers(GROUP, environment) == of_all
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        (["run", "--max-concurrent-reconciles=3"], "3"),
+        (["run", "--max-concurrent-reconciles", "3", "--leader-elect"], "3"),
+        (["--max-concurrent-reconciles=3", "--max-concurrent-reconciles=5"], "5"),
+        (["run"], str(len(os.sched_getaffinity(0)))),
+    ],
+)
+def test_workers_are_those_of_the_flag(flags: list[str], expected: str) -> None:
+    assert memory.of_flag(flags) == expected
+
+
+def of_deployment() -> tuple[str, str]:
+    """Return the workers and the memory limit in config/manager."""
+    _namespace, deployment = yaml.safe_load_all((COLLECTION / "config/manager/manager.yaml").read_text())
+    [container] = deployment["spec"]["template"]["spec"]["containers"]
+    variables = {each["name"]: each.get("value", "") for each in container["env"]}
+    return variables[memory.WORKERS], container["resources"]["limits"]["memory"]
+
+
+def of_chart() -> tuple[str, str]:
+    """Return the workers and the memory limit of the chart's values."""
+    values = yaml.safe_load((COLLECTION / "charts/druid-operator/values.yaml").read_text())
+    return values["env"][memory.WORKERS], values["resources"]["limits"]["memory"]
+
+
+@pytest.mark.parametrize("of_default", [of_deployment, of_chart])
+def test_runs_of_all_workers_fit_into_the_default_limit(of_default: Callable[[], tuple[str, str]]) -> None:
+    workers, limit = of_default()
+    pod, runs = int(limit.removesuffix("Mi")) * MIB, memory.all_workers(GROUP, {memory.WORKERS: workers})
+    assert memory.LEAST <= memory.share(pod, runs) <= (pod - memory.OTHERS) / runs
+    documented = (COLLECTION / "docs/installing-the-operator.md").read_text()
+    assert f"The memory limit of {pod // MIB} MiB" in documented
+    assert f"with up to {memory.share(pod, runs) // MIB} MiB each" in documented
 
 
 THREAD = """

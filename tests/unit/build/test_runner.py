@@ -213,7 +213,8 @@ class Started:
         self.input = directory / "input" / "druid.apache.org" / "v1alpha1" / "Druid" / "namespace" / "name"
         (self.input / "env").mkdir(parents=True)
         self.bin = write_programs(directory / "bin", sys.executable)
-        script = "import json,os,sys; print(json.dumps([sys.argv[1:], sys.stdin.read(), os.getpid(), os.umask(0)]))"
+        script = "import json,os,resource,sys; limit = resource.getrlimit(resource.RLIMIT_DATA)[0]"
+        script += "; print(json.dumps([sys.argv[1:], sys.stdin.read(), os.getpid(), os.umask(0), limit > 0]))"
         program(directory / "real", f"#!{sys.executable} -IS\n{script}\nsys.exit(int(os.environ.get('STATUS', 0)))\n")
         self.path = f"{self.bin}:{directory / 'real'}"
 
@@ -250,7 +251,7 @@ def test_replaces_itself_with_the_real_program(started: Started) -> None:
     )
     output, errors = child.communicate("standard input", timeout=60)
     expected = ["run", str(started.input), "--rotate-artifacts", "20", "-i", "7", "-v"]
-    assert (json.loads(output), errors) == ([expected, "standard input", child.pid, 0o077], "")
+    assert (json.loads(output), errors) == ([expected, "standard input", child.pid, 0o077, True], "")
     assert child.returncode == 3
     assert started.input_file("extravars") == {"ansible_operator_meta": {"name": "name"}}
     assert started.input_file("settings") == {"runner_http_url": "/tmp/socket", "job_timeout": 900}

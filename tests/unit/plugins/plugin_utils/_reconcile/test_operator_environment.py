@@ -34,6 +34,7 @@ ENVIRONMENT = {
     "DRUIDOPS_KUBECONFIG": "/l",
     "DRUIDOPS_METRICS_URL": "http://m",
     "K8S_AUTH_KUBECONFIG": "/n",
+    "DRUIDOPS_UNFINISHED": "o",
 }
 SET: dict[str, Any] = {
     "ignored_namespaces": ("a", "b"),
@@ -49,6 +50,7 @@ SET: dict[str, Any] = {
     "kubeconfig": "/l",
     "metrics_url": "http://m",
     "cache_kubeconfig": "/n",
+    "unfinished": "o",
     "refuse_own_host": True,
     "fail_when_blocked": False,
 }

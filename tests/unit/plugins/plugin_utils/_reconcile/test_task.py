@@ -30,8 +30,8 @@ def attempt_of(kubeconfig: Path, meter: Meter, monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(task, "run", lambda _kind, api, *_arguments: api)
     monkeypatch.setattr(task, "cache_first", lambda _kind, _request, cached, *_arguments: cached)
     connection = {"host": SERVER, "api_key": "token", "cache_kubeconfig": str(kubeconfig)}
-    arguments = {**connection, "operator": True, "period": 60.0}
-    carried_out = task.Task(DRUID, arguments, str, print, print, unfinished=unfinished)
+    arguments = {**connection, "operator": True, "period": 60.0, "unfinished": unfinished}
+    carried_out = task.Task(DRUID, arguments, str, print, print)
     return carried_out._reconcile(Request("c", "ns", Options()), meter)
 
 
@@ -49,13 +49,17 @@ def test_the_cache_is_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_cache_is_not_first_after_a_run_that_did_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The status reports it; with the former status of the cache there would be nothing to do."""
     (tmp_path / "cache").write_text(KUBECONFIG, encoding="utf-8")
-    reported: list[str] = []
-    monkeypatch.setattr(task.Task, "_report_unfinished", lambda _self, api, _request: reported.append(api.server))
+    reported: list[tuple[str, str]] = []
+
+    def report(_task: task.Task, api: Any, _request: Any, cause: str) -> None:
+        reported.append((api.server, cause))
+
+    monkeypatch.setattr(task.Task, "_report_unfinished", report)
 
     attempted = attempt_of(tmp_path / "cache", Meter(), monkeypatch, unfinished="signal 9")
 
     assert not isinstance(attempted, CachedApi)
-    assert (attempted.server, reported) == (SERVER, [SERVER])
+    assert (attempted.server, reported) == (SERVER, [(SERVER, "signal 9")])
 
 
 @pytest.mark.parametrize("content", [None, "", "{", "clusters: []"])
