@@ -157,7 +157,7 @@ all-tests: $(CORE_2_19)/.complete $(CORE_2_18)/.complete $(OPERATOR)/.complete c
 	@$(PYTEST) $(PYTEST_PARALLEL) tests/unit tests/system $(ARGUMENTS)
 
 .PHONY: test-operator
-test-operator: $(CORE_2_19)/.complete $(OPERATOR)/.complete collections link install ## Run the operator's tests with the ansible-operator on PATH
+test-operator: $(CORE_2_19)/.complete $(CORE_2_18)/.complete $(OPERATOR)/.complete collections link install ## Run the operator's tests with the ansible-operator on PATH
 	@command -v ansible-operator >/dev/null || { echo 'ansible-operator is not on PATH' >&2; exit 1; }
 	@$(PYTEST) $(or $(TESTS),tests/system/operator tests/system/ingestion/test_ingestion_programs.py) $(ARGUMENTS)
 

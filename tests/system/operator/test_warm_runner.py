@@ -19,8 +19,10 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.tests.system.support import runner as runs
+from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
+from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.runner import Ended, Runner
 from testbed.operator.descendants import descendants
 from testbed.operator.resident import children, resident_process
@@ -75,6 +77,18 @@ def test_own_playbook_is_reconciled_without_ansible(fresh: Runner, name: str) ->
     assert period(warm) == period(ordinary)
     lines = [json.loads(line) for line in (fresh.directory / "log").read_text().splitlines()]
     assert [{**line, "time": "", "seconds": 0} for line in lines] == [{**lines[0], "time": "", "seconds": 0}] * 2
+
+
+@pytest.mark.parametrize("virtualenv", ["DRUIDOPS_CORE_2_18", "DRUIDOPS_CORE_2_19"])
+def test_reconciles_beside_each_ansible_core(live: NamespaceClient, tmp_path: Path, virtualenv: str) -> None:
+    live.create(small_cluster.resource("c", small_cluster.spec(replicas=1)))
+    with runs.runner(tmp_path, virtualenv, DRUIDOPS_KUBECONFIG=str(live.plane.kubeconfig())) as runner:
+        playbook = runner.collection / "playbooks" / "operator_druid.yml"
+        ended = runner.run(playbook, namespace=live.namespace, resource="c")
+        assert (ended.status, ended.kinds, runner.reports) == (0, ["runner_on_ok"], [])
+        assert command(runner.resident).startswith(os.fsencode(Path(os.environ[virtualenv], "bin", "python")))
+    assert live.find("StatefulSet", "druid-c-brokers") is not None
+    assert live.get("Druid", "c")["status"]["conditions"]
 
 
 def test_whatever_is_not_ours_is_run_by_ansible_with_the_reason_in_the_log(fresh: Runner) -> None:

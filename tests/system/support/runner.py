@@ -63,13 +63,17 @@ def _lasting(value: Any) -> Any:
 
 @dataclass
 class Runner:
-    """The program in front of ansible-runner, and the copy of the collection whose playbooks it runs."""
+    """The program in front of ansible-runner, and the copy of the collection whose playbooks it runs.
+
+    ``virtualenv``: the variable with the path of its Python, and of Ansible.
+    """
 
     directory: Path
     environment: dict[str, str] = field(default_factory=dict)
+    virtualenv: str = "DRUIDOPS_OPERATOR"
 
     def __post_init__(self) -> None:
-        operator = Path(os.environ["DRUIDOPS_OPERATOR"])
+        operator = Path(os.environ[self.virtualenv])
         self.programs = write_programs(self.directory / "programs" / "bin", str(operator / "bin" / "python"))
         self.collection = self.directory / "collections" / _OURS
         shutil.copytree(Path(os.environ["DRUIDOPS_INSTALLED"]) / _OURS, self.collection, symlinks=True)
@@ -117,14 +121,15 @@ class Runner:
         *options: str,
         is_warm: bool = True,
         is_received: bool = True,
+        namespace: str = "namespace",
         resource: str = "name",
         variables: Mapping[str, Any] | None = None,
         **environment: str,
     ) -> Started:
         """Start a run for a resource; `options` follow those of ansible-operator, which may not hear its events."""
         ident = str(secrets.randbits(62))
-        where = self.directory / "group" / "v1" / "Kind" / "namespace" / resource
-        meta = {"ansible_operator_meta": {"name": resource, "namespace": "namespace"}}
+        where = self.directory / "group" / "v1" / "Kind" / namespace / resource
+        meta = {"ansible_operator_meta": {"name": resource, "namespace": namespace}}
         files: dict[str, Any] = {
             "env/extravars": json.dumps({**meta, **(variables or {})}),
             "env/settings": json.dumps({"runner_http_url": str(socket_of(ident)), "runner_http_path": "/events/"}),
@@ -179,9 +184,9 @@ class Started:
 
 
 @contextmanager
-def runner(directory: Path, **environment: str) -> Iterator[Runner]:
+def runner(directory: Path, virtualenv: str = "DRUIDOPS_OPERATOR", **environment: str) -> Iterator[Runner]:
     """A runner whose resident process ends with the block."""
-    created = Runner(directory, environment)
+    created = Runner(directory, environment, virtualenv)
     try:
         yield created
     finally:
