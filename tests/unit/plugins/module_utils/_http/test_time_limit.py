@@ -104,7 +104,7 @@ def silent_listeners() -> Iterator[list[tuple[str, int]]]:
         yield found
 
 
-OVER = r"no connection within the 0.4 s of one reconcile in the operator"
+OVER = r"no connection within the 0\.4 s of one reconcile in the operator"
 
 
 @pytest.mark.parametrize("method", ["get", "post"])
@@ -128,7 +128,7 @@ def test_all_addresses_of_a_name_share_the_time_of_a_run(
         assert (abandoned.value.sent, tried) == (False, ["druid.example"])
         # without a limit of the run, each of them is tried
         client = fake_time.client(url, connect_timeout=0.1, retry_timeout=0)
-        with pytest.raises(Unreachable, match="no connection within 0.1 seconds"):
+        with pytest.raises(Unreachable, match=r"no connection within 0\.1 seconds"):
             client.get("/x")
 
 
