@@ -82,6 +82,12 @@ def read_body(response: requests.Response, limit: int) -> bytes:
     return bytes(body[: limit + 1])
 
 
+def _close(late: Future[socket.socket]) -> None:
+    """Close a connection that nobody waits for any more."""
+    if late.exception() is None:
+        late.result().close()
+
+
 class Deadline:
     """Ends an exchange after a total time. A socket timeout would not do: it restarts with each byte."""
 
@@ -119,7 +125,7 @@ class Deadline:
         try:
             return future.result(max(0.0, self._end - time.monotonic()))
         except TimeoutError:
-            future.add_done_callback(lambda late: late.exception() or late.result().close())
+            future.add_done_callback(_close)
             raise
 
     def on_connect(self, sock: socket.socket) -> None:
