@@ -83,7 +83,7 @@ def read_body(response: requests.Response, limit: int) -> bytes:
 
 
 def _close(late: Future[socket.socket]) -> None:
-    """Close a connection that nobody waits for any more."""
+    """Close a connection that was opened too late."""
     if late.exception() is None:
         late.result().close()
 
