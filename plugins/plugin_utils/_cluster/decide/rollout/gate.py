@@ -180,12 +180,17 @@ def _is_held(step: Step, held: Collection[str]) -> bool:
 
 def _in_order(steps: Iterable[Step], order: Sequence[str], restarts: Collection[str], inputs: Inputs) -> Iterator[Step]:
     """Yield the steps. Groups that restart at the same time are written in order, and none after one that fails."""
-    if inputs.cluster.annotations.get(names.RESTART_OUT_OF_ORDER_ANNOTATION) == "true":
-        order = ()
+    found = [*steps]
     restarting = [key for key in order if key in restarts]
-    earlier = {key: frozenset(restarting[:number]) for number, key in enumerate(restarting)}
-    for step in steps:
-        yield replace(step, follows=earlier[step.group or ""]) if _is_held(step, earlier) else step
+    ordered = sorted(
+        (step for step in found if _is_held(step, restarting)), key=lambda step: restarting.index(step.group or "")
+    )
+    if inputs.cluster.annotations.get(names.RESTART_OUT_OF_ORDER_ANNOTATION) != "true":
+        earlier = {key: frozenset(restarting[:number]) for number, key in enumerate(restarting)}
+        ordered = [replace(step, follows=earlier[step.group or ""]) for step in ordered]
+    of_restarts = iter(ordered)
+    for step in found:
+        yield next(of_restarts) if _is_held(step, restarting) else step
 
 
 def _now(steps: Sequence[Step], held: Collection[object], removals: Collection[object]) -> Iterator[Step]:

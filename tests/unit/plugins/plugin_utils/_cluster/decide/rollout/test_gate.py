@@ -56,6 +56,7 @@ TABLE: list[tuple[str, str, dict[str, Any], Cluster, list[str], list[str]]] = [
     ("an upgrade", OLD, {}, UPGRADED, ["historicals"], ["middlemanagers", "brokers", "coordinators"]),
     ("a downgrade", NEW, {}, DOWNGRADED, ["coordinators"], ["brokers", "middlemanagers", "historicals"]),
     ("all at once", OLD, {}, rolling.cluster(NEW, rollingDeploy=False), ORDER, []),
+    ("all at once, a downgrade", NEW, {}, rolling.cluster(OLD, rollingDeploy=False), ORDER[::-1], []),
     (
         "a specified order",
         OLD,
@@ -105,13 +106,16 @@ def test_restarts(image: str, states: Any, desired: Cluster, now: list[str], lat
 
 
 @pytest.mark.parametrize("in_order", [True, False])
-def test_a_group_that_cannot_be_written_holds_those_that_restart_after_it(in_order: bool) -> None:
+@pytest.mark.parametrize(("before", "after", "order"), [(OLD, NEW, ORDER), (NEW, OLD, ORDER[::-1])])
+def test_a_group_that_cannot_be_written_holds_those_that_restart_after_it(
+    before: str, after: str, order: list[str], in_order: bool
+) -> None:
     """As one that is blocked does, also if all restart at the same time; not if the user has said otherwise."""
     annotations = {} if in_order else {"druid.apache.org/restart-out-of-order": "true"}
-    desired = rolling.cluster(NEW, annotations=annotations, rollingDeploy=False)
-    found = gated(desired, rolling.observed(rolling.cluster(OLD)))
-    of_restarts = {step.group: step.follows for step in found.steps if step.restarted_pods}
-    assert of_restarts == {key: frozenset(ORDER[:number] if in_order else ()) for number, key in enumerate(ORDER)}
+    desired = rolling.cluster(after, annotations=annotations, rollingDeploy=False)
+    found = gated(desired, rolling.observed(rolling.cluster(before)))
+    of_restarts = [(step.group, step.follows) for step in found.steps if step.restarted_pods]
+    assert of_restarts == [(key, frozenset(order[:number] if in_order else ())) for number, key in enumerate(order)]
 
 
 def test_pods_that_have_not_been_available_for_long_enough_block_other_groups() -> None:
