@@ -77,7 +77,7 @@ def _details(
     if options.url:
         return connection_details(cluster, options.url, secrets)
     url = cluster.endpoint.get("url") or _router(resource, cluster, observed, purpose)
-    return connection_details(cluster, url, secrets, author_limits(api, options, cluster))
+    return connection_details(cluster, url, secrets, author_limits(api, options))
 
 
 def _router(resource: Manifest, cluster: Cluster, observed: Observed, purpose: str) -> str:

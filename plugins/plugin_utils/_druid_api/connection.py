@@ -123,12 +123,12 @@ class AuthorOptions(Protocol):
         """The hosts that may receive the credentials of any Secret."""
 
 
-def author_limits(api: KubernetesApi, options: AuthorOptions, target: DruidTarget) -> AuthorLimits:
-    """Return the limits for the address in a resource. One that names an endpoint may have that of any API server."""
+def author_limits(api: KubernetesApi, options: AuthorOptions) -> AuthorLimits:
+    """Return the limits for what a resource leads to: its address, or a router, which may announce any other."""
     if not options.refuse_own_host:
         return AuthorLimits(allowed_hosts=options.allowed_endpoint_hosts)
-    others = endpoints_of_api_server(api) if target.endpoint.get("url") else ()
-    return AuthorLimits(True, (api.api_server, *others), options.allowed_endpoint_hosts)
+    servers = (api.api_server, *endpoints_of_api_server(api))
+    return AuthorLimits(True, servers, options.allowed_endpoint_hosts)
 
 
 def secrets_of(target: DruidTarget) -> tuple[SecretKey, ...]:

@@ -24,7 +24,7 @@ def druid_connection(api: KubernetesApi, ingestion: Ingestion, found: Observed, 
     """Return how to connect to Druid; ConnectionUnavailable names what is missing."""
     if options.url:
         return connection_details(ingestion, options.url, found.secrets)
-    return connection_details(ingestion, _url(ingestion, found), found.secrets, author_limits(api, options, ingestion))
+    return connection_details(ingestion, _url(ingestion, found), found.secrets, author_limits(api, options))
 
 
 def _url(ingestion: Ingestion, found: Observed) -> str:

@@ -57,6 +57,7 @@ SLICE = {
 NOT_FOUND = Response(404, {"message": "not found", "details": {"name": "kubernetes"}})
 
 
+@pytest.mark.parametrize(("more", "reads"), [(ENDPOINT, Observed()), ({}, FOUND)], ids=["endpoint", "druidCluster"])
 @pytest.mark.parametrize(
     ("response", "expected"),
     [
@@ -67,18 +68,19 @@ NOT_FOUND = Response(404, {"message": "not found", "details": {"name": "kubernet
         (Response(403, {"message": "forbidden"}), ()),
     ],
 )
-def test_the_api_server_is_refused_with_the_own_host(response: Response, expected: tuple[str, ...]) -> None:
+def test_the_api_server_is_refused_with_the_own_host(
+    response: Response, expected: tuple[str, ...], more: dict[str, Any], reads: Observed
+) -> None:
+    """A router that the author does not name may announce another server as leader."""
     with serving() as server, urllib3.PoolManager() as pool:
         server.responses = [response]
         api = KubernetesApi(server.url, pool)
-        found = druid_connection(api, ingestion(**ENDPOINT), Observed(), Options(refuse_own_host=True))
+        found = druid_connection(api, ingestion(**more), reads, Options(refuse_own_host=True))
         path = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes"
         assert [request.path for request in server.requests] == [path]
         assert (found.refuse_own_host, found.api_servers) == (True, (server.url, *expected))
 
 
-def test_nothing_is_read_about_the_api_server_if_the_resource_names_no_address() -> None:
-    found = druid_connection(API, ingestion(), FOUND, Options(refuse_own_host=True))
-    assert (found.refuse_own_host, found.api_servers) == (True, ("https://kubernetes",))
+def test_nothing_is_refused_or_read_for_the_address_of_the_task() -> None:
     own = Options(url="http://localhost:1", refuse_own_host=True)
     assert not druid_connection(API, ingestion(**ENDPOINT), Observed(), own).refuse_own_host
