@@ -24,10 +24,10 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.task imp
     status_of,
     submit,
     task_path,
+    unknown_fields,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import WaitTimeout
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import hidden, masked
-from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import added_fields
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task import (
     Job,
     failure,
@@ -112,8 +112,9 @@ def _ensure(
             last, status = _last_attempt(client, job)
             if item.is_present:
                 attempt = _ensure_submitted(call, item, _Attempt(job, last), status)
-                if item.is_strict and not check_mode:
-                    _reject_unknown(client, attempt)
+                unknown = unknown_fields(client, job, attempt.number) if item.is_strict and not check_mode else ""
+                if unknown:
+                    raise DruidError(f"{unknown} (unknown_fields: fail).")
                 started.append((item, attempt))
             else:
                 _shut_down(call, item, _Attempt(job, max(last, 1)), status)
@@ -160,16 +161,6 @@ def _submit(call: _Call, item: Item, attempt: _Attempt) -> _Attempt:
         except DruidError as error:
             raise DruidError(f"Task {attempt.task!r} was submitted. {error}") from error
     return attempt
-
-
-def _reject_unknown(client: DruidClient, attempt: _Attempt) -> None:
-    """DruidError if Druid's specification of the task lacks a field. It has none before the task is submitted."""
-    unknown = [*added_fields(client.get(task_path(attempt.task))["payload"], attempt.job.submission(attempt.number))]
-    if unknown:
-        raise DruidError(
-            f"Task {attempt.task!r} was submitted. {client.product} does not return {', '.join(unknown)}: it does not "
-            "know the field, or omits its default. Check the name, or remove the field (unknown_fields: fail)."
-        )
 
 
 def _shut_down(call: _Call, item: Item, attempt: _Attempt, status: Mapping[str, Any] | None) -> None:

@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
     ServerError,
     Unreachable,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import added_fields
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task import Job
 
 _NATIVE = path("druid", "indexer", "v1", "task")
@@ -43,6 +44,27 @@ def report_of(client: DruidClient, task: str) -> dict[str, Any]:
         return dict(client.get(task_path(task, "reports")) or {})
     except (NotFound, InvalidResponse):
         return {}
+
+
+def unknown_fields(client: DruidClient, job: Job, attempt: int) -> str:
+    """Return a message about the fields that Druid's specification of a native task lacks; empty if there are none.
+
+    Druid has no specification of a task that was not submitted.
+    """
+    task = job.task_id(attempt)
+    if job.is_query:
+        return ""
+    try:
+        stored = client.get(task_path(task))["payload"]
+    except NotFound:
+        return ""
+    unknown = [*added_fields(stored, job.submission(attempt))]
+    if not unknown:
+        return ""
+    return (
+        f"Task {task!r} was submitted. {client.product} does not return {', '.join(unknown)}: it does not know the field, "
+        "or omits its default. Check the name, or remove the field"
+    )
 
 
 def submit(client: DruidClient, job: Job, attempt: int) -> None:

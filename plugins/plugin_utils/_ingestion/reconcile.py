@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import partial
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._resources.task import unknown_fields
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import (
@@ -26,7 +27,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act impo
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connection import druid_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.finalize import finalize
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Inputs, SupervisorState
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
+    DruidState,
+    Inputs,
+    SupervisorState,
+    TaskState,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe, observe_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, Reconciled
@@ -80,7 +86,7 @@ def _with_druid(
         druid_state = inputs.druid_state if inputs.older_owner is None else None
         plan = without_repetition(decide(inputs), inputs.record, now)
         planned = replace(planned, ingestion=inputs.ingestion, plan=plan, druid_state=druid_state)
-    if options.is_strict and (unknown := _unknown_fields(inputs)):
+    if options.is_strict and (unknown := _unknown_fields(client, inputs)):
         return _blocked(planned, _strict(unknown, "Nothing is sent"))
     if options.check_mode or not planned.plan.steps:
         return planned
@@ -88,17 +94,27 @@ def _with_druid(
         done = act(api, client, planned)
     if done.is_unanswered:
         return record_abandoned(api, done, inputs.record, now)
-    if options.is_strict and done.unknown_fields:
-        problem = _strict(done.unknown_fields, "All other fields are set")
+    done = read_back(api, client, done, inputs.record) if done.failed_step is None else done
+    if options.is_strict and (unknown := (*done.unknown_fields, *_of_task(client, done.druid_state))):
+        problem = _strict(unknown, "All other fields are set")
         done = replace(done, plan=replace(done.plan, findings=(*done.plan.findings, problem)))
-    return read_back(api, client, done, inputs.record) if done.failed_step is None else done
+    return done
 
 
-def _unknown_fields(inputs: Inputs) -> tuple[str, ...]:
+def _unknown_fields(client: DruidClient, inputs: Inputs) -> tuple[str, ...]:
     """Return the messages about specified fields that Druid does not know, as its current state shows."""
     state = inputs.druid_state
     changes = (*((state.change,) if isinstance(state, SupervisorState) else ()), *inputs.datasource)
-    return tuple(text for change in changes for text in change.unknown)
+    return (*_of_task(client, state), *(text for change in changes for text in change.unknown))
+
+
+def _of_task(client: DruidClient, state: DruidState | None) -> tuple[str, ...]:
+    """Return the message about the last attempt that was submitted; empty if there is none."""
+    if not isinstance(state, TaskState):
+        return ()
+    last = state.attempt.task.attempt - (state.attempt.action == "submit")
+    text = unknown_fields(client, state.job, last) if last else ""
+    return (f"{text}.",) if text else ()
 
 
 def _strict(unknown: Iterable[str], consequence: str) -> Finding:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import (
     KIND,
     Ingesting,
@@ -160,3 +161,17 @@ def test_own_id_is_never_submitted_again(ingestion: Ingesting) -> None:
     ingestion.change(ingestion=with_id(B, "b"))
     assert ingestion.condition("Ready") == ("True", "Succeeded")
     assert ingestion.times_submitted("native-batch") == 2
+
+
+def test_an_unknown_field_of_a_task_is_a_problem_as_long_as_it_is_specified(ingestion: Ingesting) -> None:
+    """If the task requires it. Druid shows it once it has the task."""
+    spec = batch_spec(ingestion, A)
+    spec["spec"]["ioConfig"]["inputFormat"]["lstDelimiter"] = "|"
+    ingestion.live.create(ingestion.resource("native-batch", spec))
+    for _repeated in range(2):
+        [problem] = ingestion.one_pass(settings=Options(is_strict=True)).problems
+        assert "spec.ioConfig.inputFormat.lstDelimiter" in problem.message
+        assert problem.message.endswith("(unknown_fields: fail).")
+    assert ingestion.times_submitted("native-batch") == 1
+    ingestion.settled()
+    assert ingestion.condition("Ready") == ("True", "Succeeded")
