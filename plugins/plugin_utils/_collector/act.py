@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide i
     has_attempted,
     has_deployed,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import HelmError, shortened
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import HelmError
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import observe_release
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import (
@@ -46,6 +46,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import write_status
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import MIDDLE, excerpt
 
 _MAX_MESSAGE = 1024
 
@@ -72,7 +73,7 @@ def _after_failure(api: KubernetesApi, before: Reconciled, message: str) -> Reco
     failed: Mapping[str, Any] = before.failed_attempt
     if before.desired is not None and has_attempted(before.release, release, message):
         digest = attempt_digest(before.desired, before.collector.annotations)
-        failed = {"digest": digest, "message": shortened(message, _MAX_MESSAGE)}
+        failed = {"digest": digest, "message": excerpt(message, _MAX_MESSAGE, MIDDLE)}
     is_installing = before.is_installing and release is not None
     done = replace(before, release=release, is_installing=is_installing, failed_attempt=failed)
     return done.with_findings(Finding(reasons.HELM_FAILED, message))

@@ -30,6 +30,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import to_json
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import MIDDLE, excerpt
 
 # Runs a module with arguments and environment variables, and returns its result.
 RunModule = Callable[[str, Mapping[str, Any], Mapping[str, str]], Mapping[str, Any]]
@@ -176,17 +177,12 @@ def _message(result: Mapping[str, Any]) -> str:
     lines = str(result.get("stderr") or "").splitlines()
     errors = dropwhile(lambda line: not line.startswith("Error:"), lines)
     text = " ".join(filter(None, map(str.strip, errors))) or str(result.get("msg") or "no message")
-    return f"Helm: {shortened(_OBJECT.sub('...', text.removeprefix('Error: ')), _MAX_MESSAGE)}"
+    # The reason of an error is at the end of its message.
+    return f"Helm: {excerpt(_OBJECT.sub('...', text.removeprefix('Error: ')), _MAX_MESSAGE, MIDDLE)}"
 
 
 # The whole object, which the API server quotes before its reason.
 _OBJECT = re.compile(r'"\{.*\}"(?=: )', re.DOTALL)
-
-
-def shortened(text: str, length: int) -> str:
-    """Return the text without its middle if it is longer: the reason of an error is at the end of its message."""
-    begin = length // 3
-    return text if len(text) <= length else f"{text[:begin]} ... {text[len(text) - length + begin + 5 :]}"
 
 
 def _nothing(module: str, _arguments: Mapping[str, Any], _environment: Mapping[str, str]) -> Mapping[str, Any]:

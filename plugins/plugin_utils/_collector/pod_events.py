@@ -13,6 +13,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import excerpt
 
 # Kubernetes repeats a warning within this time as long as its cause is there.
 _RECENT = timedelta(minutes=10)
@@ -36,7 +37,7 @@ def problem_of(events: list[Manifest], release: str, since: str) -> str:
     if latest is None:
         return ""
     about = latest["involvedObject"]
-    text = " ".join(str(latest.get("message") or "").split())[:_MAX_MESSAGE]
+    text = excerpt(" ".join(str(latest.get("message") or "").split()), _MAX_MESSAGE)
     return f"{about['kind']} {about['name']}: {latest.get('reason')}: {text}"
 
 

@@ -25,6 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
     with_transition_times,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, joined_messages
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import excerpt
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 Masked = Callable[[str], str]
@@ -122,7 +123,7 @@ def _revision(revision: Revision, masked: Masked) -> Mapping[str, Any]:
         "state": revision.state,
         "chart": revision.chart_title,
         "appVersion": revision.app_version,
-        "description": masked(revision.description)[:_MAX_DESCRIPTION],
+        "description": masked(excerpt(revision.description, _MAX_DESCRIPTION)),
         "updated": revision.updated,
     }
 

@@ -7,14 +7,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import (
     MAX_ERROR_LENGTH,
     MAX_ERRORS,
-    truncate_errors,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import truncate
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
@@ -40,6 +38,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
     first_finding,
     joined_messages,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import excerpt
 
 # The Go operator's names of the last change.
 CREATED, UPDATED = (f"DruidIngestionController{word}" for word in ("CreateSuccess", "UpdateSuccess"))
@@ -85,7 +84,6 @@ def status(
 
     `record` is the last applied record, None if there is none.
     """
-    druid_state = _with_masked_errors(druid_state, masked)
     before = previous.get("conditions") or ()
     current = [{**each, "message": masked(each["message"])} for each in conditions(ingestion, druid_state, findings)]
     settled = with_transition_times(
@@ -96,7 +94,7 @@ def status(
     kept = {name: value for name, value in previous.items() if name not in over}
     return {
         **kept,
-        **_of_druid(druid_state),
+        **_of_druid(druid_state, masked),
         **(_go_record(previous) if record is None else _applied(record)),
         "observedGeneration": ingestion.generation or 0,
         "conditions": settled,
@@ -149,7 +147,7 @@ def requeue_after(found: Sequence[Mapping[str, Any]], now: datetime) -> int | No
     return backoff_since(by_type["Ready"]["lastTransitionTime"], now)
 
 
-def _of_druid(druid_state: DruidState | None) -> dict[str, Any]:
+def _of_druid(druid_state: DruidState | None, masked: Masked) -> dict[str, Any]:
     """Return Druid's state; empty if it was not read, so that the last one stays."""
     if druid_state is None:
         return {}
@@ -159,14 +157,10 @@ def _of_druid(druid_state: DruidState | None) -> dict[str, Any]:
         detail = str(task_status.get("runnerStatusCode") or code) if code == batch.RUNNING else code
         detail = truncate(detail, MAX_ERROR_LENGTH)
         return {"taskId": druid_state.id, "state": code, "detailedState": detail}
-    payload = truncate_errors(druid_state.payload)
+    payload = druid_state.payload
     detail = str(payload.get("detailedState") or payload.get("scheduleStatus") or payload.get("state") or "")
     detail = truncate(detail, MAX_ERROR_LENGTH)
     lag = payload.get("aggregateLag")
-    errors = [
-        truncate(str(each.get("message") or each.get("exceptionClass")), MAX_ERROR_LENGTH)
-        for each in payload.get("recentErrors") or ()
-    ]
     return {
         "taskId": druid_state.id,
         "state": truncate(str(payload.get("state") or detail), MAX_ERROR_LENGTH),
@@ -174,22 +168,15 @@ def _of_druid(druid_state: DruidState | None) -> dict[str, Any]:
         "suspended": druid_state.is_suspended,
         # the schema requires an integer of 64 bits
         **({"lag": lag} if isinstance(lag, int) and abs(lag) < 2**63 else {}),
-        "recentErrors": errors,
+        "recentErrors": [*map(masked, _recent_errors(druid_state))],
     }
 
 
-def _with_masked_errors(druid_state: DruidState | None, masked: Masked) -> DruidState | None:
-    """Return the state with masked errors, before they are truncated: a part of a secret is not recognized."""
-    if not isinstance(druid_state, SupervisorState):
-        return druid_state
-    errors = druid_state.payload.get("recentErrors")
-    if not isinstance(errors, list):
-        return druid_state
-    found = [
-        {name: masked(value) if isinstance(value, str) else value for name, value in each.items()}
-        for each in errors[-MAX_ERRORS:]
-    ]
-    return replace(druid_state, payload={**druid_state.payload, "recentErrors": found})
+def _recent_errors(druid_state: SupervisorState) -> list[str]:
+    """Return the latest errors, to be masked and truncated."""
+    errors = druid_state.payload.get("recentErrors") or []
+    texts = (str(each.get("message") or each.get("exceptionClass")) for each in errors[-MAX_ERRORS:])
+    return [excerpt(text, MAX_ERROR_LENGTH) for text in texts]
 
 
 def _ready(
@@ -217,9 +204,11 @@ def _of_supervisor(druid_state: SupervisorState) -> tuple[Condition, Condition]:
         how = "as specified" if is_desired else "but the spec does not suspend it"
         return _ready_and_progressing(is_desired, reasons.SUSPENDED, f"{name} is suspended, {how}.", in_progress=False)
     if payload.get("healthy") is False or state in _UNHEALTHY_STATES:
-        errors = _of_druid(druid_state)["recentErrors"]
         return _ready_and_progressing(
-            False, reasons.SUPERVISOR_UNHEALTHY, f"{name} is {state}. {' | '.join(errors)}".rstrip(), in_progress=False
+            False,
+            reasons.SUPERVISOR_UNHEALTHY,
+            f"{name} is {state}. {' | '.join(_recent_errors(druid_state))}".rstrip(),
+            in_progress=False,
         )
     if not payload or (state not in _HEALTHY_STATES and "healthy" in payload):
         return _ready_and_progressing(

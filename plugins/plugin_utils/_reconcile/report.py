@@ -33,6 +33,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.operator
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import masked_excerpts
 
 _Done = TypeVar("_Done")
 _Options = TypeVar("_Options", bound=Options)
@@ -216,12 +217,13 @@ def report(
 def _lazy(masker: Callable[[], Masked]) -> Masked:
     """Return a function that searches for secrets when the first text has to be masked: that takes long.
 
-    It also masks the users and passwords of URLs: a message may quote a field in which no URL is expected.
+    It also masks the users and passwords of URLs: a message may quote a field in which no URL is expected. Excerpts of
+    texts are truncated after that.
     """
     search = cache(masker)
 
     def masked(text: str) -> str:
-        return without_userinfo(search()(text))
+        return masked_excerpts(text, lambda whole: without_userinfo(search()(whole)))
 
     return masked
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready, seconds_since
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import END, excerpt
 
 _CRASH_LOOP, _OUT_OF_MEMORY = "CrashLoopBackOff", "OOMKilled"
 # Waiting reasons of a container that need a change by the user.
@@ -110,7 +111,7 @@ def unplaced_since(pod: Manifest) -> str:
 def eviction(pod: Manifest) -> str:
     """Return why the kubelet has stopped the pod for good."""
     status = pod["status"]
-    message = _one_line(status.get("message"))[:MAX_MESSAGE_CHARACTERS]
+    message = excerpt(_one_line(status.get("message")), MAX_MESSAGE_CHARACTERS)
     return ": ".join(filter(None, (f"pod {_name(pod)}", status.get("reason") or "Failed", message)))
 
 
@@ -146,7 +147,8 @@ def _last_end(pod: Manifest, container: _Container) -> str:
     ended = _end(container)
     if not ended:
         return ""
-    message = _one_line(ended.get("message"))[-MAX_MESSAGE_CHARACTERS:] or _advice(pod, container, ended)
+    text = excerpt(_one_line(ended.get("message")), MAX_MESSAGE_CHARACTERS, END)
+    message = text or _advice(pod, container, ended)
     reason = f" ({ended['reason']})" if ended.get("reason") else ""
     return f", last exit code {ended.get('exitCode')}{reason}{f': {message}' if message else ''}"
 

@@ -19,7 +19,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_mod
     TEMPLATE,
     Helm,
     HelmError,
-    shortened,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import ChartAddress
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Chart, Target
@@ -107,12 +106,6 @@ def test_message_of_helm(tmp_path: Path) -> None:
     with pytest.raises(HelmError, match="no module"):
         helm(Modules({"failed": True, "msg": "no module"}), tmp_path).deploy(TARGET, 60, skip_crds=True)
     assert [*tmp_path.iterdir()] == []
-
-
-def test_the_end_of_a_long_message_is_kept() -> None:
-    found = shortened("begin " + "-" * 5000 + " the reason", 300)
-    assert (len(found), found.startswith("begin"), found.endswith("the reason")) == (300, True, True)
-    assert shortened("short", 300) == "short"
 
 
 def test_directory_whose_path_the_command_line_would_change(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.status i
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import with_short_messages
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import masked_excerpts
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,
     ingestion,
@@ -48,6 +49,11 @@ def task(status: Any, phase: Any = "submitted", code: str = "", action: Any = "n
     return TaskState(batch.job(parsed, 1), Attempt(SubmittedTask("t", 1, phase, code), action), status, **more)
 
 
+def masked(text: str) -> str:
+    """As the report does it."""
+    return masked_excerpts(text, lambda whole: whole.replace("hunter2", "****"))
+
+
 def document(
     state: DruidState | None,
     *findings: Finding,
@@ -55,7 +61,7 @@ def document(
     previous: Any = None,
     record: LastApplied | None = None,
 ) -> dict[str, Any]:
-    return status(parsed or ingestion(), state, findings, previous or {}, NOW, lambda text: text, record)
+    return status(parsed or ingestion(), state, findings, previous or {}, NOW, masked, record)
 
 
 def summary(found: dict[str, Any]) -> tuple[str, ...]:
@@ -141,7 +147,7 @@ def test_fields_from_druid() -> None:
 def test_no_part_of_a_secret_is_left_at_the_end_of_a_long_error(position: int) -> None:
     errors = [{"message": f"{'x' * position}hunter2{'x' * 99}"}]
     state = supervisor(healthy=False, state="UNHEALTHY_SUPERVISOR", recentErrors=errors)
-    found = status(ingestion(), state, (), {}, NOW, lambda text: text.replace("hunter2", "****"))
+    found = document(state)
     assert not [text for text in (*found["recentErrors"], found["message"]) if "hu" in text]
 
 
