@@ -93,6 +93,13 @@ class SegmentCounts(NamedTuple):
         return sum(each.number * max(0, min(each.required, historicals) - each.replicas) for each in self.incomplete)
 
 
+class Replicated(NamedTuple):
+    """Bytes of a server's segments: those that a Broker knows, and the user may read; those that others have, too."""
+
+    known: int
+    replicated: int
+
+
 def _servers(document: Any) -> tuple[Server, ...]:
     return tuple(
         Server(str(each["host"]), str(each["type"]), str(each["tier"]), int(each["currSize"]), int(each["maxSize"]))
@@ -122,9 +129,13 @@ def _replicas(rule: Any) -> list[tuple[str | None, int | None]]:
     return [(str(tier), int(number)) for tier, number in (rule.get("tieredReplicants") or {}).items()]
 
 
-def _bytes(document: Any) -> int:
-    # No row, or null, if no segment fits.
-    return sum(int(row["bytes"] or 0) for row in document)
+def _replicated(document: Any) -> Replicated:
+    # No row, or null, if there is no segment.
+    return Replicated(*(sum(int(row[name] or 0) for row in document) for name in Replicated._fields))
+
+
+def _datasources(document: Any) -> frozenset[str]:
+    return frozenset(str(row["datasource"]) for row in document)
 
 
 def _numbers(document: Any) -> Mapping[str, int]:
@@ -211,13 +222,26 @@ SUPERVISORS = Question("supervisors", f"{_OVERLORD}/supervisor", _supervisors, (
 SEGMENTS = Question("segments", _SQL, _segment_counts, sql=_SEGMENTS_SQL)
 
 
-def replicated_bytes(server: str, others: Iterable[str]) -> Question[int]:
-    """Return the question how many bytes of a server's segments each of the others has, too, as a Broker knows them.
+# Of all datasources that the user may read, and whose segments a Broker knows.
+VISIBLE = Question(
+    "datasources", _SQL, _datasources, sql="SELECT datasource FROM sys.segments WHERE is_published = 1 GROUP BY 1"
+)
 
-    The answer is one number however many segments they have. It is less than the server's bytes if the Broker does not
-    know all of them, or if the user may not read a datasource.
-    """
-    of_server = "segment_id IN (SELECT segment_id FROM sys.server_segments WHERE server = '{}')"
-    names = (name.replace("'", "''") for name in (server, *others))
-    sql = f'SELECT SUM("size") AS bytes FROM sys.segments WHERE {" AND ".join(map(of_server.format, names))}'
-    return Question(f"replicas of the segments of {server}", _SQL, _bytes, sql=sql)
+
+def replicated_bytes(server: str, others: Iterable[str]) -> Question[Replicated]:
+    """Return the question how many bytes of a server's segments each of the others has, too, as a Broker knows them."""
+    of_others, own = ", ".join(map(_literal, sorted({*others}))), _literal(server)
+    sql = f"""
+SELECT SUM(s."size") AS known, SUM(CASE WHEN r.others = {len({*others})} THEN s."size" ELSE 0 END) AS replicated
+FROM sys.segments AS s INNER JOIN (
+  SELECT segment_id, SUM(CASE WHEN server = {own} THEN 1 ELSE 0 END) AS own,
+    SUM(CASE WHEN server IN ({of_others}) THEN 1 ELSE 0 END) AS others
+  FROM sys.server_segments WHERE server IN ({own}, {of_others}) GROUP BY segment_id
+) AS r ON s.segment_id = r.segment_id WHERE r.own > 0
+""".strip()
+    return Question(f"replicas of the segments of {server}", _SQL, _replicated, sql=sql)
+
+
+def _literal(text: str) -> str:
+    escaped = text.replace("'", "''")
+    return f"'{escaped}'"

@@ -107,8 +107,10 @@ def known(druid: Druid, question: Question[Any]) -> Any:
     return found
 
 
-def test_replicas_of_the_segments_of_a_historical(druid: Druid) -> None:
+@pytest.mark.parametrize("release", ["druid_27", "druid_33"])
+def test_replicas_of_the_segments_of_a_historical(release: str, request: pytest.FixtureRequest) -> None:
     """The bytes are those that the Coordinator reports, however many segments they are, or fewer."""
+    druid = request.getfixturevalue(release)
     datasource = "replicas_of_a_historical"
     task = {
         "type": "index_parallel",
@@ -140,4 +142,7 @@ def replicas_are_known(druid: Druid) -> bool:
         on_another = replicated_bytes(server.name, [server.name, "it's:1"])
         found = ask(client, [on_itself, on_another])
         assert client.traffic["writes"] == 0
-    return server.size > 0 and (found[on_itself], found[on_another]) == (server.size, 0)
+    return server.size > 0 and (found[on_itself], found[on_another]) == (
+        (server.size, server.size),
+        (server.size, 0),
+    )

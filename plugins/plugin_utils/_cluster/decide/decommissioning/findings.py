@@ -82,7 +82,7 @@ def _of_groups(decided: Decommission, inputs: Inputs) -> Iterator[Finding]:
         setting = _stops_moves(inputs)
         message += f" {_unknown(decided.unknown)}" if decided.unknown else ""
         message += f" {_standstill(setting)}" if setting is not None else ""
-        message += "".join(f" {text}" for text in unknown_replicas(situation(inputs), inputs.druid or DruidState()))
+        message += "".join(f" {text}" for text in _unreported(inputs))
         yield Finding(reasons.DECOMMISSIONING_HISTORICALS, message, key, is_problem=False)
 
 
@@ -148,8 +148,13 @@ def _cause(decided: Decommission, inputs: Inputs) -> str:
         return _standstill(setting)
     if decided.unknown:
         return _unknown(decided.unknown)
-    causes = [*unknown_replicas(situation(inputs), inputs.druid or DruidState())]
+    causes = [*_unreported(inputs)]
     return causes[0] if causes else "The Historicals that stay may not be able to load them: check their logs."
+
+
+def _unreported(inputs: Inputs) -> Iterator[str]:
+    brokers = (group for group in inputs.cluster.groups if group.node_type == "broker")
+    return unknown_replicas(situation(inputs), inputs.druid or DruidState(), [*brokers])
 
 
 def _stops_moves(inputs: Inputs) -> str | None:

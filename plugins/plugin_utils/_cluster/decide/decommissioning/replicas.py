@@ -9,23 +9,30 @@ is empty for the purpose of leaving.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.servers import (
     HistoricalServer,
+    group_properties,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.situation import (
     LeavingPod,
     Situation,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
+    LOAD_STATUS,
     RULES,
+    VISIBLE,
+    Replicated,
     Rule,
     replicated_bytes,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 
 class TooFewServers(NamedTuple):
@@ -39,12 +46,12 @@ class TooFewServers(NamedTuple):
     staying: tuple[str, ...]
     leaving: tuple[HistoricalServer, ...]
 
-    def question(self, leaving: HistoricalServer) -> Question[int]:
+    def question(self, leaving: HistoricalServer) -> Question[Replicated]:
         """Return the question which part of its segments all that stay have."""
         return replicated_bytes(leaving.name, self.staying)
 
     @property
-    def questions(self) -> tuple[Question[int], ...]:
+    def questions(self) -> tuple[Question[Replicated], ...]:
         """That about each Historical that leaves."""
         return tuple(map(self.question, self.leaving))
 
@@ -55,7 +62,8 @@ def replica_questions(found: Situation, answers: DruidState) -> tuple[Question[A
         return ()
     if RULES not in answers.answers:
         return (RULES,)
-    return tuple(question for tier in too_few_servers(found, answers) for question in tier.questions)
+    asked = tuple(question for tier in too_few_servers(found, answers) for question in tier.questions)
+    return (VISIBLE, *asked) if asked else ()
 
 
 def too_few_servers(found: Situation, answers: DruidState) -> Iterator[TooFewServers]:
@@ -101,7 +109,8 @@ def with_replicas(found: Situation, answers: DruidState) -> Situation:
 
 def _replicated(tier: TooFewServers, answers: DruidState) -> Iterator[str]:
     for server in tier.leaving:
-        if answers.answers.get(tier.question(server)) == server.used:
+        answer = answers.answers.get(tier.question(server))
+        if isinstance(answer, Replicated) and answer.replicated == server.used:
             yield server.name
 
 
@@ -111,11 +120,15 @@ def _with_server(pod: LeavingPod, replicated: Iterable[str]) -> LeavingPod:
     return replace(pod, server=replace(pod.server, is_replicated=True))
 
 
-def unknown_replicas(found: Situation, answers: DruidState) -> Iterator[str]:
+def unknown_replicas(found: Situation, answers: DruidState, brokers: Iterable[Group]) -> Iterator[str]:
     """Yield why pods may not become empty, for each tier whose segments Druid does not report."""
     for tier in too_few_servers(found, answers):
-        found_bytes = [answers.answers.get(question) for question in tier.questions]
-        missing = next((each for each in found_bytes if isinstance(each, Unavailable)), None)
+        replies = [(server, answers.answers.get(tier.question(server))) for server in tier.leaving]
+        missing = next((reply.message for _server, reply in replies if isinstance(reply, Unavailable)), None)
+        if missing is None and any(
+            isinstance(reply, Replicated) and reply.known < server.used for server, reply in replies
+        ):
+            missing = next(_hidden(tier, answers, brokers), None)
         if missing is None:
             continue
         number = "a replica on each Historical" if tier.rule.replicas is None else f"{tier.rule.replicas} replicas"
@@ -123,6 +136,34 @@ def unknown_replicas(found: Situation, answers: DruidState) -> Iterator[str]:
         yield (
             f"The load rules of {tier.rule.datasource} require {number} in tier {tier.tier}, in which "
             f"{', '.join(tier.staying)} {verb}. Druid cannot move a segment that all of these have, and does not "
-            f"report which they have: {missing.message} Specify fewer replicas in the load rules, or more "
-            "pods of the group."
+            f"report which they have: {missing} Or specify fewer replicas in the load rules, or more pods of the group."
         )
+
+
+def _hidden(tier: TooFewServers, answers: DruidState, brokers: Iterable[Group]) -> Iterator[str]:
+    """Yield what keeps a Broker from reporting segments, as far as the resource or Druid shows it."""
+    for group in brokers:
+        specified = group_properties(group)
+        for name, is_excluding in _WATCHED.items():
+            listed = _json_list(specified.get(name))
+            if listed is not None and (tier.tier in listed) == is_excluding:
+                change = "remove it" if is_excluding else "add it"
+                yield f"{name} of group {group.key} keeps its Brokers from knowing tier {tier.tier}: {change}."
+    every, visible = answers.answers.get(LOAD_STATUS), answers.answers.get(VISIBLE)
+    if isinstance(every, Mapping) and isinstance(visible, frozenset) and (hidden := sorted({*every} - visible)):
+        yield (
+            f"the user of spec.auth may not read datasource {join_limited(hidden)}, or no Broker watches it: grant the "
+            "permission READ on each DATASOURCE."
+        )
+
+
+# The settings of a Broker that limit the tiers that it knows, and whether they list those that it ignores.
+_WATCHED = {"druid.broker.segment.watchedTiers": False, "druid.broker.segment.ignoredTiers": True}
+
+
+def _json_list(text: str | None) -> list[Any] | None:
+    try:
+        found = json.loads(text or "")
+    except ValueError:
+        return None
+    return found if isinstance(found, list) else None

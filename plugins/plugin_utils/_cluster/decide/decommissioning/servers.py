@@ -73,10 +73,15 @@ def names_of(pod: Manifest, group: Group, names: Iterable[str]) -> frozenset[str
 
 def ports_of(group: Group) -> frozenset[int]:
     """Return the ports that the group may announce."""
-    texts = (group.cluster.get("common.runtime.properties"), group.node.get("runtime.properties"))
-    specified = {name: value for text in texts for name, value in properties(text or "").items()}
+    specified = group_properties(group)
     texts = (specified.get("druid.plaintextPort"), specified.get("druid.tlsPort"))
     return frozenset({group.port, _TLS_PORT, *(int(text) for text in texts if text and text.strip().isdecimal())})
+
+
+def group_properties(group: Group) -> Mapping[str, str]:
+    """Return the runtime properties of a group, with those that all groups share."""
+    texts = (group.cluster.get("common.runtime.properties"), group.node.get("runtime.properties"))
+    return {name: value for text in texts for name, value in properties(text or "").items()}
 
 
 def _is_of(name: str, pod: Manifest, ports: Collection[int]) -> bool:

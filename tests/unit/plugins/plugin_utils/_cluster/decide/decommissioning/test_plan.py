@@ -49,7 +49,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
     LOAD_STATUS,
     RULES,
     SERVERS,
+    VISIBLE,
     LoadQueue,
+    Replicated,
     Rule,
     Server,
     replicated_bytes,
@@ -66,10 +68,12 @@ STRATEGY = MappingProxyType({"decommissionTimeout": "1h", "onTimeout": "Stay"})
 LAST = "druid-c-historicals-1"
 
 
-def cluster(replicas: int | None = 1, strategy: Any = STRATEGY, node: Any = None, **spec: Any) -> Cluster:
+def cluster(
+    replicas: int | None = 1, strategy: Any = STRATEGY, node: Any = None, nodes: Any = None, **spec: Any
+) -> Cluster:
     """A cluster whose Historicals have this number of replicas."""
     historicals = {**druid.NODE, "nodeType": "historical", "druid.port": 8083, "replicas": replicas, **(node or {})}
-    nodes = {"historicals": {key: value for key, value in historicals.items() if value is not None}}
+    nodes = {"historicals": {key: value for key, value in historicals.items() if value is not None}, **(nodes or {})}
     decommission = None if strategy is None else dict(strategy)
     return Cluster.from_resource(druid.resource(nodes=nodes, historicalDecommissionStrategy=decommission, **spec))
 
@@ -518,7 +522,7 @@ def test_the_message_about_the_time_has_the_cause() -> None:
         "Druid does not answer now.": in_druid(servers=UNREACHABLE),
         "druid-c-historicals-0 is unknown to Druid": in_druid(servers=()),
         "may not be able to load them": in_druid(listed=["10.0.0.1:8083"]),
-        "Specify fewer replicas in the load rules": replicated(Unavailable(state.INVALID, "?")),
+        "Or specify fewer replicas in the load rules": replicated(Unavailable(state.INVALID, "?")),
     }
     for cause, answers in causes.items():
         found = decided(inputs(answers=answers, status=status)).findings
@@ -658,14 +662,15 @@ LISTED_AND_EMPTY = recorded(bytes=0, emptySince=timestamp(NOW - timedelta(second
 def replicated(found: Any, number: int | None = 2, **more: Any) -> DruidState:
     """What Druid answers about a Historical with 100 bytes, of which another has so many, and a rule for replicas."""
     tier = None if number is None else "hot"
-    answers = {RULES: (Rule("_default", tier, number),), REPLICAS: found}
+    answer = Replicated(100, found) if isinstance(found, int) else found
+    answers = {RULES: (Rule("_default", tier, number),), REPLICAS: answer, VISIBLE: frozenset({"wiki"})}
     return in_druid(listed=[LEAVING], more=answers, **more)
 
 
 def test_the_segments_are_asked_for_only_if_a_rule_requires_more_replicas_than_historicals_stay() -> None:
     assert questions(inputs(answers=in_druid())) is None
     found = in_druid(more={RULES: (Rule("_default", "hot", 2), Rule("visits", "cold", 3))})
-    assert questions(inputs(answers=found)) == AskDruid((REPLICAS,))
+    assert questions(inputs(answers=found)) == AskDruid((VISIBLE, REPLICAS))
     assert questions(inputs(answers=in_druid(0, more={RULES: (Rule("_default", "hot", 2),)}))) is None
 
 
@@ -707,6 +712,24 @@ def test_what_may_not_finish_reports_why_at_once() -> None:
     plan = decided(inputs(answers=replicated(Unavailable(state.INVALID, "No answer.")), status=recorded()))
     assert plan.findings[0].message.endswith(
         "The load rules of _default require 2 replicas in tier hot, in which 10.0.0.0:8083 stays. Druid cannot move a "
-        "segment that all of these have, and does not report which they have: No answer. Specify fewer replicas in the "
-        "load rules, or more pods of the group."
+        "segment that all of these have, and does not report which they have: No answer. Or specify fewer replicas in "
+        "the load rules, or more pods of the group."
     )
+
+
+@pytest.mark.parametrize(
+    ("broker", "unloaded", "expected"),
+    [
+        ('druid.broker.segment.watchedTiers=["cold"]', {}, "watchedTiers of group brokers keeps its Brokers from"),
+        ('druid.broker.segment.ignoredTiers=["hot"]', {}, "ignoredTiers of group brokers keeps its Brokers from"),
+        ('druid.broker.segment.watchedTiers=["hot"]', {"wiki": 0, "secret": 0}, "may not read datasource secret, or"),
+        ('druid.broker.segment.watchedTiers=["hot"]', {"wiki": 0}, ""),
+    ],
+)
+def test_what_a_broker_does_not_report_is_named_at_once(broker: str, unloaded: dict[str, int], expected: str) -> None:
+    """The tier or the permission, if either shows; a Broker may also know a segment some seconds later."""
+    nodes = {"brokers": {**druid.NODE, "nodeType": "broker", "runtime.properties": broker}}
+    found = replicated(Replicated(10, 10))
+    answers = found.with_answers({LOAD_STATUS: unloaded})
+    message = decided(inputs(cluster(1, nodes=nodes), answers=answers, status=recorded())).findings[0].message
+    assert (expected in message) if expected else message.endswith(").")
