@@ -62,8 +62,8 @@ def unknown_fields(client: DruidClient, job: Job, attempt: int) -> str:
     if not unknown:
         return ""
     return (
-        f"Task {task!r} was submitted. {client.product} does not return {', '.join(unknown)}: it does not know the field, "
-        "or omits its default. Check the name, or remove the field"
+        f"Task {task!r} was submitted. {client.product} does not return {', '.join(unknown)}: it does not know the "
+        "field, or omits its default. Check the name, or remove the field"
     )
 
 

@@ -156,20 +156,30 @@ def _save_last_applied(api: KubernetesApi, done: Reconciled, step: SaveLastAppli
 
 
 def _note_ids(api: KubernetesApi, done: Reconciled, record: LastApplied) -> Manifest:
-    """Return the resource with an annotation that has the ids of the record, and those that the present one has.
+    """Return the resource with an annotation that has the ids of the record, and of all that may still run.
 
     Unlike the status it is written before Druid has them, and whichever generation the resource has since.
     """
     resource, metadata = done.resource, done.resource["metadata"]
     noted = noted_ids(metadata.get("annotations") or {})
-    ids = {*record.supervisors, *record.tasks}
-    if "uid" not in metadata or (noted is not None and ids <= noted):
+    ids = _ids_to_note(done, record, noted or frozenset())
+    if "uid" not in metadata or noted == ids:
         return resource
-    last = read_last_applied(done.observed.record, done.ingestion)
-    kept = {*last.supervisors, *last.tasks} & (noted or frozenset())
-    operations = _annotation_patch(resource, sorted(ids | kept))
+    operations = _annotation_patch(resource, sorted(ids))
     written = api.json_patch(names.KIND, metadata["namespace"], metadata["name"], operations)
     return {**resource, "metadata": {**metadata, "annotations": written["metadata"]["annotations"]}}
+
+
+def _ids_to_note(done: Reconciled, record: LastApplied, noted: frozenset[str]) -> frozenset[str]:
+    """Return the ids of the record, and the noted ones of supervisors that were not terminated, whatever records them.
+
+    Of a batch, whose attempts would add up, only those of the present record are kept.
+    """
+    ids = frozenset((*record.supervisors, *record.tasks))
+    last = read_last_applied(done.observed.record, done.ingestion)
+    if record.task is not None or last.task is not None:
+        return ids | (noted if ids <= noted else noted & {*last.supervisors, *last.tasks})
+    return ids | (noted - {step.id for step in done.plan.steps if isinstance(step, Terminate)})
 
 
 def _annotation_patch(resource: Manifest, ids: list[str]) -> list[dict[str, Any]]:

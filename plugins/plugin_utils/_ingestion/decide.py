@@ -68,7 +68,11 @@ def _plan(inputs: Inputs) -> Plan:
     else:
         changes, after = _of_batch(ingestion, record, druid_state)
     changes = (*changes, *(change for change in inputs.datasource if change.changed))
-    findings = (*_findings(ingestion, druid_state), *datasource_owner.findings(ingestion, inputs.config_owners))
+    findings = (
+        *_findings(ingestion, druid_state),
+        *map(_left, inputs.left),
+        *datasource_owner.findings(ingestion, inputs.config_owners),
+    )
     if record.specified == ingestion.specified and ingestion.reports_drift_only:
         findings = (*findings, *_drift(step for step in changes if isinstance(step, DruidChange)))
         changes = tuple(step for step in changes if not isinstance(step, DruidChange))
@@ -174,6 +178,15 @@ def _duplicate(druid_state: DruidState, owner: str) -> Finding:
     return Finding(
         reasons.DUPLICATE_SUPERVISOR,
         f"DruidIngestion {owner}, which is older, also specifies supervisor {druid_state.id}. Delete one of them.",
+    )
+
+
+def _left(supervisor: str) -> Finding:
+    return Finding(
+        reasons.SUPERVISOR_LEFT,
+        f"Supervisor {supervisor}, which this resource has submitted and does not specify any more, is in Druid. Its "
+        "record is lost, so it is not terminated. Terminate it (module supervisor, state: absent), or remove it from "
+        f"the annotation {names.IDS_ANNOTATION}.",
     )
 
 

@@ -70,7 +70,8 @@ class Inputs:
     is one. `datasource` are the changes of the datasource's configuration, and the unchanged parts of it. `siblings`
     are the other ingestions. `older_owner` is the name of the one that owns the supervisor, if any; in that case
     `datasource` is not read. `config_owners` names the owners of the configuration of the datasource that `ingestion`
-    is without, since older resources specify it. `unconfirmed` are warnings about supervisors that are kept.
+    is without, since older resources specify it. `unconfirmed` are warnings about supervisors that are kept. `left` are
+    supervisors in Druid that only the annotation of the resource names.
     """
 
     ingestion: Ingestion
@@ -83,3 +84,4 @@ class Inputs:
     older_owner: str | None = None
     config_owners: Mapping[Field, str] = field(default_factory=dict)
     unconfirmed: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()

@@ -150,6 +150,12 @@ def observe_druid(client: DruidClient, specified: Ingestion, found: Observed) ->
     owner = _older_owner(client, inputs)
     if owner is not None:
         return replace(inputs, older_owner=owner)
+    left = (
+        each
+        for each in supervisor.unrecorded(ingestion, record, found.siblings)
+        if supervisor_status.status_of(client, each)
+    )
+    inputs = replace(inputs, left=tuple(left))
     return replace(inputs, datasource=fetch_datasource(client, ingestion, record, known, found.siblings))
 
 

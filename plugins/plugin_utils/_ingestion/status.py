@@ -185,7 +185,11 @@ def _ready(
     """Return the conditions Ready and Progressing."""
     pending = first_finding(findings, reasons.DELETING, reasons.CHANGES_PENDING)
     exists = isinstance(druid_state, SupervisorState) and druid_state.change.before is not None
-    beside = {reasons.DUPLICATE_DATASOURCE_CONFIG, *([reasons.DRIFT_DETECTED] if exists else [])}
+    beside = {
+        reasons.DUPLICATE_DATASOURCE_CONFIG,
+        reasons.SUPERVISOR_LEFT,
+        *([reasons.DRIFT_DETECTED] if exists else []),
+    }
     blocking = [finding for finding in problems if finding.reason not in beside]
     if blocking:
         return _ready_and_progressing(False, blocking[0].reason, joined_messages(blocking), in_progress=False)

@@ -25,6 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     confirmed_ids,
     has_own_record,
     is_of_earlier_version,
+    noted_ids,
     read_last_applied,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_record import is_attempt
@@ -94,6 +95,18 @@ def described_supervisors(ingestion: Ingestion, siblings: Iterable[Ingestion]) -
     """Return the supervisors that other resources specify."""
     found = (_supervisor(each, has_own_ids=True) for each in of_same_druid(ingestion, siblings))
     return frozenset(each for each in found if each is not None)
+
+
+def unrecorded(ingestion: Ingestion, record: LastApplied, siblings: Iterable[Ingestion]) -> list[str]:
+    """Return the ids that only the annotation of the resource names: the record was lost, or changed by others.
+
+    A copy of a resource has its annotation, too.
+    """
+    noted = noted_ids(ingestion.annotations)
+    if not (noted and ingestion.is_supervisor) or ingestion.retains:
+        return []
+    known = {*record.supervisors, *record.tasks, _supervisor(ingestion, has_own_ids=True)}
+    return sorted(noted - known - described_supervisors(ingestion, siblings))
 
 
 def specify_ids(siblings: Iterable[Ingestion]) -> bool:

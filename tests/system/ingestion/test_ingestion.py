@@ -384,6 +384,21 @@ def test_a_supervisor_of_an_earlier_version_is_known(ingestion: Ingesting, is_de
     assert_only_the_new_one_is_left(ingestion, new, is_deleted)
 
 
+def test_a_supervisor_whose_record_is_lost_is_reported_until_it_is_terminated(ingestion: Ingesting) -> None:
+    new = to_be_renamed(ingestion)
+    ingestion.settled()
+    ingestion.live.delete("ConfigMap", f"{ingestion.name}-ingestion")
+    rename(ingestion, new)
+    for _repeated in range(3):
+        [problem] = ingestion.one_pass().problems
+        assert (problem.reason, f"Supervisor {ingestion.name}," in problem.message) == ("SupervisorLeft", True)
+    assert ingestion.condition("Ready") == ("True", "Suspended")
+    assert ingestion.condition("Degraded") == ("True", "SupervisorLeft")
+    ingestion.druid.request("POST", f"/druid/indexer/v1/supervisor/{ingestion.name}/terminate")
+    assert ingestion.one_pass().problems == ()
+    assert_only_the_new_one_is_left(ingestion, new, is_deleted=True)
+
+
 def to_be_renamed(ingestion: Ingesting) -> Ingesting:
     """Create the resource, and return what it is to ingest into later."""
     new = replace(ingestion, name=f"{ingestion.name}-new")
