@@ -188,9 +188,8 @@ def _in_order(steps: Iterable[Step], order: Sequence[str], restarts: Collection[
     if inputs.cluster.annotations.get(names.RESTART_OUT_OF_ORDER_ANNOTATION) != "true":
         earlier = {key: frozenset(restarting[:number]) for number, key in enumerate(restarting)}
         ordered = [replace(step, follows=earlier[step.group or ""]) for step in ordered]
-    of_restarts = iter(ordered)
     for step in found:
-        yield next(of_restarts) if _is_held(step, restarting) else step
+        yield ordered.pop(0) if _is_held(step, restarting) else step
 
 
 def _now(steps: Sequence[Step], held: Collection[object], removals: Collection[object]) -> Iterator[Step]:
