@@ -70,7 +70,6 @@ DEMO := $(WORK)/demo
 GATE := $(CURDIR)/tools/ci/gate
 
 PYTHON_VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-SCENARIO ?= default without_resource ingestion collector
 ansible_test = env HOME=$(CACHE)/ansible-test-$(1) $(CORE_$(subst .,_,$(1)))/bin/ansible-test
 
 # Variables for the tests.
@@ -102,7 +101,7 @@ PYTEST := PYTHONPATH=$(LINK):tests ANSIBLE_COLLECTIONS_PATH=$(LINK):$(KUBERNETES
 MYPY := env MYPYPATH=$(LINK):$(CURDIR)/tests $(TOOLS)/bin/mypy --no-error-summary --python-executable $(CORE_2_19)/bin/python
 PYTEST_PARALLEL := --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
-RESET_MOLECULE = $(STOP) $(ANSIBLE_HOME)/tmp/molecule.*/{control-plane,druid} && rm -rf $(ANSIBLE_HOME)/tmp/molecule.*
+RESET_MOLECULE = $(STOP) $(ANSIBLE_HOME)/tmp/molecule.*/control-plane && rm -rf $(ANSIBLE_HOME)/tmp/molecule.*
 MOLECULE := env NO_COLOR=1 PATH=$(TOOLS)/bin:$$PATH ANSIBLE_COLLECTIONS_PATH=$(INSTALLED):$(KUBERNETES_CORE_NEWEST) molecule
 
 ##@ Development
@@ -285,10 +284,8 @@ install-check: install $(CORE_2_18)/.complete $(CORE_2_19)/.complete ## Verify t
 	@$(GATE) 'installed, ansible-core 2.18' tools/ci/install_check $(CORE_2_18) $(INSTALLED) $(KUBERNETES_CORE_OLDEST)
 
 .PHONY: molecule
-molecule: $(TOOLS)/.complete $(CORE_2_19)/.complete install tree molecule-reset ## Run the molecule scenarios: make molecule SCENARIO=default
-	@trap 'cd $(CURDIR); $(RESET_MOLECULE)' EXIT; cd $(TREE)/$(COLLECTION); for scenario in $(SCENARIO); do \
-	  $(GATE) "molecule $$scenario" $(MOLECULE) test --scenario-name $$scenario || exit 1; \
-	done
+molecule: $(TOOLS)/.complete $(CORE_2_19)/.complete install tree molecule-reset ## Run the molecule scenario of the role druid_cluster
+	@trap 'cd $(CURDIR); $(RESET_MOLECULE)' EXIT; cd $(TREE)/$(COLLECTION); $(GATE) molecule $(MOLECULE) test
 
 # Removes the files of a run that failed or was interrupted.
 .PHONY: molecule-reset

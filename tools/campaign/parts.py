@@ -47,7 +47,6 @@ PARTS = (
     Part("kubernetes-oldest", "the oldest Kubernetes", "integration", _KUBERNETES, "", ("KUBERNETES=oldest",)),
     Part("kubernetes-newest", "the newest Kubernetes", "integration", _KUBERNETES, "", ("KUBERNETES=newest",)),
     Part("ansible-core-oldest", "sanity and unit tests with the oldest ansible-core", "ansible-oldest", arguments=None),
-    Part("molecule", "all molecule scenarios", "molecule", arguments=None),
     Part("operator", "the operator's tests with the real ansible-operator", "test-operator", needs=OPERATOR),
     Part(
         "operator-ordinary-runs",

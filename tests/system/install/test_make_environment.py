@@ -79,7 +79,6 @@ class Elsewhere:
             "JAVA_TOOL_OPTIONS": f"-Xlog:gc:{here}/used-java",
             **dict.fromkeys(PROXIES, http),
             # of the Makefile
-            "SCENARIO": "elsewhere",
             "KUBERNETES": "oldest",
             "DRUID": "elsewhere",
             "TESTS": "elsewhere",
@@ -185,7 +184,7 @@ LONG = campaign("two short targets, and the environment of a recipe")
         "install unit TESTS=tests/unit/docs/test_contents.py WORKERS=0",
         pytest.param("testbed", marks=LONG),
         pytest.param("druid", marks=LONG),
-        pytest.param("molecule SCENARIO=default", marks=LONG),
+        pytest.param("molecule", marks=LONG),
         pytest.param("demo NODES=simulated", marks=LONG),
     ],
 )

@@ -20,7 +20,7 @@ MAKEFILE = """
 gates: checks more
 checks: ; @tools/ci/gate first $(FIRST); tools/ci/gate second $(SECOND)
 more: $(PREREQUISITE) ; @tools/ci/gate third true
-molecule: ; @tools/ci/gate "molecule $(SCENARIO)" $(MOLECULE)
+molecule: ; @tools/ci/gate molecule $(MOLECULE)
 all-tests unit: ; @echo "$@ ran"; $(TESTS)
 """
 # The test bed, in which the commands in FAIL fail.
@@ -92,9 +92,9 @@ def test_nothing_fails(checkout: Path) -> None:
         ({"FIRST": "false"}, ["first, exit code 1"]),
         ({"FIRST": "false", "SECOND": "false"}, ["first, exit code 1", "second, exit code 1"]),
         ({"PREREQUISITE": "missing"}, ["the checks could not all run"]),
-        ({"MOLECULE": "false"}, ["molecule default, exit code 1"]),
+        ({"MOLECULE": "false"}, ["molecule, exit code 1"]),
         ({"TESTS": "false"}, ["tests"]),
-        ({"FIRST": "false", "MOLECULE": "false", "TESTS": "false"}, ["first, ...", "molecule default, ...", "tests"]),
+        ({"FIRST": "false", "MOLECULE": "false", "TESTS": "false"}, ["first, ...", "molecule, ...", "tests"]),
         ({"FAIL": "--druid"}, ["the download of Druid: the tests that need it fail, too"]),
         ({"FAIL": "up"}, ["the control plane for molecule"]),
     ],
@@ -106,7 +106,7 @@ def test_each_failure_is_named_and_everything_runs(
     assert code == 1
     assert [each.replace("...", "exit code 1") for each in failures] == summary
     ran = [line for line in output if line.startswith("==> ") or line.endswith(" ran")]
-    assert {"==> first", "==> second", "==> molecule default", "all-tests ran"} <= {*ran}
+    assert {"==> first", "==> second", "==> molecule", "all-tests ran"} <= {*ran}
     assert ("==> third" in ran) == ("PREREQUISITE" not in failing)
 
 
@@ -115,7 +115,7 @@ def test_without_a_control_plane_only_unit_tests_run(checkout: Path) -> None:
     assert code == 1
     log = "error of --kubernetes 1.34 kubernetes kubectl helm promtool node images"
     assert {"==> second", "==> third", log, "unit ran"} <= {*output}
-    assert "==> molecule default" not in output
+    assert "==> molecule" not in output
     assert failures == ["first, exit code 1", "the build of Kubernetes: of the tests, only the unit tests ran"]
 
 
