@@ -24,8 +24,10 @@ from .druid.versions import version as druid_version
 from .kstatus import program as kstatus
 from .node.images import images
 from .node.requirements import require
+from .opentelemetry import program as collector
 from .progress import say
 from .promtool import program as promtool
+from .registry import program as registry
 from .versions import DEFAULT, version
 
 
@@ -55,6 +57,8 @@ def _makers(kubernetes: str, druid: str) -> Mapping[str, Callable[[], object]]:
         "helm": helm,
         "promtool": promtool,
         "kstatus": kstatus,
+        "registry": registry,
+        "collector": collector,
     }
 
 
