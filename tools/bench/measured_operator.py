@@ -46,6 +46,8 @@ RESTORES = 10
 # No cluster ever waits: all of them are due all the time.
 NO_PERIOD = "100ms"
 _DRUIDS = f"/apis/druid.apache.org/v1alpha1/namespaces/{NAMESPACE}/druids"
+# As shipped; ansible-operator's own default is the number of processors.
+WORKERS = "4"
 _SERVICES = f"/api/v1/namespaces/{NAMESPACE}/services"
 _BUDGETS = f"/apis/policy/v1/namespaces/{NAMESPACE}/poddisruptionbudgets"
 _MERGE = "application/merge-patch+json"
@@ -271,6 +273,7 @@ def started(
         "DRUIDOPS_PENDING_RUN": str(directory / "pending"),
         "RECONCILE_WAIT": period,
         DIRECTORY: str(directory / "warm"),
+        "MAX_CONCURRENT_RECONCILES": WORKERS,
     }
     with ExitStack() as stack:
         stack.enter_context(only_one())
@@ -281,7 +284,10 @@ def started(
             programs=[image.directory / "bin", Path(os.environ["DRUIDOPS_OPERATOR"], "bin")],
             namespaces=[NAMESPACE],
             environment={**environment, PROXY_PORT: str(proxy_port), **_metrics(metrics_port)},
-            flags=[word for word in image.dockerfile.final.entrypoint if word.startswith(("--ansible", "--zap"))],
+            flags=[
+                *(word for word in image.dockerfile.final.entrypoint if word.startswith(("--ansible", "--zap"))),
+                f"--max-concurrent-reconciles={WORKERS}",
+            ],
             is_recorded=False,
         )
         program = Operator(directory, setting, probe_port=probe_port, proxy_port=proxy_port)
