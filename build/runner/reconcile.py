@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 import ansible_collections.druidops.druid.plugins.plugin_utils as kernel
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import Helm
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import with_helm
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import CollectorKind
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import operator_environment
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
@@ -47,10 +47,10 @@ def _helm(module: str, _arguments: Mapping[str, Any], _environment: Mapping[str,
     raise NeedsAnsible(f"{module} is needed")
 
 
-KINDS: Mapping[str, Kind[Any, Any]] = {
+KINDS: Mapping[str, Kind[Any, Any, Any]] = {
     "operator_druid.yml": DRUID,
     "operator_druid_ingestion.yml": INGESTION,
-    "operator_collector.yml": with_helm(Helm(_helm, {}, {})),
+    "operator_collector.yml": CollectorKind(Helm(_helm, {}, {})),
 }
 
 
@@ -136,7 +136,7 @@ def _read(*parts: str) -> Any:
         return json.load(stream)
 
 
-def _reconcile(run: events.Run, kind: Kind[Any, Any], resource: tuple[str, str], share: int) -> int:
+def _reconcile(run: events.Run, kind: Kind[Any, Any, Any], resource: tuple[str, str], share: int) -> int:
     """Reconcile with at most so many bytes of memory more than now; the exit status."""
     printed = ["Reconciled without Ansible."]
     # the client of Kubernetes has determined it when it was imported

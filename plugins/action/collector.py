@@ -18,7 +18,7 @@ from ansible import constants
 from ansible.plugins.loader import connection_loader
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_connection import helm_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import Helm
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import with_helm
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import CollectorKind
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection_options import OPTIONS
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import operator_environment, result
@@ -43,7 +43,7 @@ class ActionModule(ReconcileAction):
 
         binary, registry = arguments.get("helm_binary"), arguments.get("helm_registry_config")
         helm = Helm(run_module, connection.arguments, connection.environment, binary, _local_temporary(), registry)
-        self.kind = with_helm(helm)
+        self.kind = CollectorKind(helm)
         return super().run(tmp, task_vars)
 
     def _module(

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.tests.simulator.store import Manifest
 from ansible_collections.druidops.druid.tests.simulator.world import World
@@ -24,4 +24,4 @@ class SecondPlaybook:
 
     def reconcile(self, world: World) -> Report[Plan]:
         """Reconcile what was read, whatever has been specified since."""
-        return reconcile(world.api(), self.resource, Options(), world.clock.now())
+        return DRUID.reconcile(world.api(), self.resource, Options(), world.clock.now())

@@ -2,40 +2,55 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The kind Druid."""
+"""The kind Druid: how a cluster is reconciled, deleted, reported and counted."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, plan_output
+from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, names, plan_output
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import status as statuses
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.unrecoverable import (
+    unrecoverable,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_events import decommission_texts
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.run import (
     delete_resource,
     delete_without_resource,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.metrics import TELEMETRY
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import ARGUMENTS, Options, to_options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile_once
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled, predicted
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import STALLED, Pending
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import ConditionsByType, is_true
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind, Output
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Counts, Kind
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
+    Completed,
+    Conditions,
+    Masked,
+    StatusChange,
+    ready_message,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import Submitted
-
-
-def _submitted(resource: Manifest, submitted: Submitted) -> Plan:
-    if submitted.operation is None:
-        return Plan()
-    return Plan((Apply(manifest=resource, live=submitted.live, after=submitted.stored),))
-
-
-def _details(status: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"nodes": status.get("nodes", "")}
-
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText, Result
 
 # Reasons of Ready for which kubectl describe shows more.
 _WITH_UNREADY_PODS = frozenset(
@@ -50,28 +65,181 @@ _WITH_UNREADY_PODS = frozenset(
 )
 
 
-def _hint(outcome: Outcome[Plan], request: Request[Options]) -> str:
-    """Return the command that shows why a wait for pods timed out."""
-    conditions = outcome.report.status["conditions"] if outcome.report and not outcome.problems else ()
-    has_unready = any(each["type"] == "Ready" and each["reason"] in _WITH_UNREADY_PODS for each in conditions)
-    if not outcome.timed_out or not has_unready:
-        return ""
-    selector = f"--namespace {request.namespace} --selector {names.CLUSTER_LABEL}={request.name}"
-    return f"Inspect them: kubectl describe statefulsets,deployments,replicasets,pods {selector}"
+class Druid(Kind[Options, Reconciled, Plan]):
+    """The kind Druid."""
+
+    name = names.KIND
+    finalizer = names.FINALIZER
+    variable = "druid_cluster_resource"
+    arguments = ARGUMENTS
+    role_variables = ("install_crds",)
+    transient = reasons.TRANSIENT_OF_DRUID
+    plural = "clusters"
+    condition_types = ("Ready", "Progressing", "Degraded", "Paused")
+    plan = Plan
+
+    def to_options(self, arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> Options:
+        return to_options(arguments, check_mode, meter)
+
+    def reconcile_once(self, api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Reconciled:
+        return reconcile_once(api, resource, options, now)
+
+    def delete_resource(
+        self, api: KubernetesApi, request: Request[Options], progress: Progress, clock: Clock
+    ) -> Outcome[Plan]:
+        return delete_resource(self, api, request, progress, clock)
+
+    def delete_without_resource(
+        self, api: KubernetesApi, request: Request[Options], progress: Progress, clock: Clock
+    ) -> Outcome[Plan]:
+        return delete_without_resource(api, request, progress, clock)
+
+    def submitted(self, resource: Manifest, submitted: Submitted) -> Plan:
+        if submitted.operation is None:
+            return Plan()
+        return Plan((Apply(manifest=resource, live=submitted.live, after=submitted.stored),))
+
+    def lines(self, plan: Plan) -> list[str]:
+        return plan_output.lines(plan)
+
+    def diff(self, plan: Plan) -> list[dict[str, Any]]:
+        return plan_output.diff(plan)
+
+    def details(self, status: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"nodes": status.get("nodes", "")}
+
+    def flags(self, plan: Plan) -> Mapping[str, Any]:
+        return plan_output.flags(plan)
+
+    def hint(self, outcome: Outcome[Plan], request: Request[Options]) -> str:
+        """Return the command that shows why a wait for pods timed out."""
+        conditions = outcome.report.status["conditions"] if outcome.report and not outcome.problems else ()
+        has_unready = any(each["type"] == "Ready" and each["reason"] in _WITH_UNREADY_PODS for each in conditions)
+        if not outcome.timed_out or not has_unready:
+            return ""
+        selector = f"--namespace {request.namespace} --selector {names.CLUSTER_LABEL}={request.name}"
+        return f"Inspect them: kubectl describe statefulsets,deployments,replicasets,pods {selector}"
+
+    def count(self, plan: Plan) -> Counts:
+        """Return the numbers of objects that the plan applies, in Kubernetes and in Druid, and that it removes."""
+        applied = sum(not (step.deletes or step.is_finalizer) for step in plan.steps)
+        return Counts(applied + len(plan.in_druid), sum(step.deletes for step in plan.steps))
+
+    def is_as_desired(self, conditions: ConditionsByType) -> bool:
+        """Return whether the cluster is in the desired state: ready, stopped or paused."""
+        return self.is_settled(conditions.values()) or is_true(conditions, "Paused")
+
+    def completed(self, done: Reconciled, check_mode: bool) -> Completed[Plan]:
+        plan = replace(done.plan, findings=(*done.plan.findings, *_failures(done.results)))
+        if not check_mode:
+            steps = tuple(result.step for result in done.results if result.is_done)
+            # The pending steps of a paused cluster are not in its plan, but the warnings about them are.
+            warns = steps or not done.plan.steps
+            plan = replace(plan, steps=steps, rollout_warnings=plan.rollout_warnings if warns else ())
+        return Completed(done.resource, plan, (*plan.warnings, *plan.rollout_warnings), _is_deleted(done.results))
+
+    def masker(self, done: Reconciled) -> Masked:
+        """Return a masker for the secrets in all objects that were read, including referenced ones and Druid's."""
+        in_druid = (state for step in done.plan.in_druid for state in (step.before, step.after))
+        read = (*done.observed.objects.values(), *done.observed.references.values(), *in_druid)
+        return masker_of([searched(done.resource), *(each for each in read if each)]).text
+
+    def status(self, done: Reconciled, plan: Plan, now: datetime, check_mode: bool, masked: Masked) -> dict[str, Any]:
+        observed = predicted(done.observed, plan.steps) if check_mode else done.observed
+        previous = done.resource.get("status") or {}
+        found = ((), ()) if is_terminating(done.resource) else (_lasting_warnings(plan), plan.rollout_warnings)
+        warnings, rollout_warnings = (tuple(map(masked, texts)) for texts in found)
+        removals = tuple(map(str, done.plan.pending_removals))
+        document = statuses.status(
+            done.cluster,
+            observed,
+            plan.findings,
+            previous,
+            now,
+            done.normalized_in_druid,
+            warnings,
+            rollout_warnings,
+            Pending(
+                done.plan.pending_restarts,
+                removals,
+                # Only what was carried out has begun.
+                plan.restarts,
+                done.plan.awaited,
+                done.plan.druid_before,
+                done.plan.awaited_budgets,
+            ),
+            plan.expanding,
+            plan.drain,
+            None if plan.decommission is None else plan.decommission.record,
+            tuple(map(masked, done.plan.refused_evictions)),
+            plan.stored_replicas,
+        )
+        return document if is_ready(document["conditions"]) else _without_secrets(document, masked)
+
+    def events(self, done: Reconciled, completed: Completed[Plan], change: StatusChange) -> Iterator[EventText]:
+        if completed.is_deleted:
+            yield from events.warning_texts(completed.warnings)
+            return
+        yield from events.done_texts(done.results)
+        yield from events.expanded_texts(change, done.observed)
+        yield from events.in_druid_texts(completed.plan.in_druid)
+        if not is_terminating(done.resource):
+            yield from events.new_warnings(change, completed.plan)
+            states = group_states(done.cluster, done.observed, as_it_is=True)
+            complete = [state.key for state in states if state.is_complete and state.desired]
+            yield from events.rollout_texts(change, complete)
+            yield from decommission_texts(change, done.observed)
+        if change.has_new_problems:
+            yield from events.problem_texts(done.results, completed.plan.findings)
+
+    def is_settled(self, conditions: Conditions) -> bool:
+        return statuses.is_settled(conditions)
+
+    def requeue_after(self, status: Mapping[str, Any], now: datetime, has_changed: bool) -> int | None:
+        return requeue_after(status, now, has_changed)
+
+    def progress(self, status: Mapping[str, Any]) -> str:
+        return f"{status.get('nodes', '')} pods ready. {ready_message(status)}"
+
+    def after_failed_read(self, status: Mapping[str, Any]) -> dict[str, Any]:
+        return statuses.after_failed_read(status)
+
+    def stuck(self, done: Reconciled, plan: Plan, now: datetime) -> str:
+        return unrecoverable(done.cluster, done.observed, {*plan.restarts, *plan.pending_restarts}, now)
 
 
-DRUID = Kind(
-    name=names.KIND,
-    finalizer=names.FINALIZER,
-    variable="druid_cluster_resource",
-    arguments=ARGUMENTS,
-    to_options=to_options,
-    plan=Plan,
-    reconcile=reconcile,
-    submitted=_submitted,
-    delete_resource=delete_resource,
-    delete_without_resource=delete_without_resource,
-    output=Output(plan_output.lines, plan_output.diff, _details, _hint, plan_output.flags),
-    telemetry=TELEMETRY,
-    role_variables=("install_crds",),
-)
+def _without_secrets(document: dict[str, Any], masked: Masked) -> dict[str, Any]:
+    """Return the status with masked messages: Kubernetes reports logs, and errors that may quote the specification."""
+    conditions = [{**each, "message": masked(each["message"])} for each in document["conditions"]]
+    fields = {"druidNodeStatus": "reason", "rollout": STALLED}
+    texts = {
+        name: {**document[name], key: masked(document[name][key])}
+        for name, key in fields.items()
+        if key in document.get(name, {})
+    }
+    return {**document, "conditions": conditions, **texts}
+
+
+def _lasting_warnings(plan: Plan) -> tuple[str, ...]:
+    """Return the warnings that are not the message of a finding, which has its own condition."""
+    reported = {finding.message for finding in plan.findings}
+    return tuple(text for text in plan.warnings if text not in reported)
+
+
+def _failures(results: Iterable[Result[Step]]) -> tuple[Finding, ...]:
+    return tuple(_failure(result, result.error) for result in results if result.error)
+
+
+def _failure(result: Result[Step], error: str) -> Finding:
+    step = result.step
+    leaf = str(step.key) if step.group is not None and step.is_leaf else None
+    return Finding(result.reason or reasons.APPLY_FAILED, error, step.group, object=leaf)
+
+
+def _is_deleted(results: Iterable[Result[Step]]) -> bool:
+    """True when the finalizer of a terminating resource was removed, so that it is deleted."""
+    done = (result.step for result in results if result.step.is_finalizer and result.is_done)
+    return any(step.live is not None and is_terminating(step.live) for step in done)
+
+
+DRUID = Druid()

@@ -23,14 +23,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.gather imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import REPORTING, Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pause_finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report, reconcile_and_report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import (
     Context,
     Result,
@@ -40,13 +39,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 
-def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Report[Plan]:
-    """Reconcile a Druid resource: from the API, or (without a uid) built from a spec.
-
-    KubernetesError if the cluster cannot be read; the conditions report it. Failed writes are in the report.
-    """
-    reconcile_once = _finalize if is_terminating(resource) else partial(_reconcile, now)
-    return reconcile_and_report(REPORTING, reconcile_once, api, resource, options, now)
+def reconcile_once(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Reconciled:
+    """Reconcile a Druid resource: from the API, or (without a uid) built from a spec; KubernetesError if it fails."""
+    if is_terminating(resource):
+        return _finalize(api, resource, options)
+    return _reconcile(api, resource, options, now)
 
 
 def _finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
@@ -69,7 +66,7 @@ def _deleting(running: Iterable[str]) -> Finding:
     return Finding(reasons.DELETING, f"The resource is being deleted.{waits}", is_problem=False)
 
 
-def _reconcile(now: datetime, api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
+def _reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Reconciled:
     with options.phases("observe"):
         inputs = observe(api, resource, options, now)
     with options.phases("decide"):

@@ -2,74 +2,181 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The kind Collector."""
+"""The kind Collector: how a release is reconciled, removed, reported and counted."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import Confidential
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector import status as statuses
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.finalize import finalize
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import Helm, no_helm
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.metrics import TELEMETRY
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import ARGUMENTS, Options, to_options
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconcile import reconcile
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.report import REPORTING, diff, lines
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.delete import resource_deletion
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind, Output
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import reconcile_and_report
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import Submitted, from_spec
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import written
-
-
-def _submitted(resource: Manifest, submitted: Submitted) -> Plan:
-    return Plan(written(submitted.operation, resource))
-
-
-def _deleted(resource: Manifest | None) -> Plan:
-    return Plan(written("delete", resource))
-
-
-def _details(status: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"release": status["release"]} if "release" in status else {}
-
-
-def _delete_without_resource(
-    api: KubernetesApi, request: Request[Options], _progress: Progress, clock: Clock
-) -> Outcome[Plan]:
-    """Uninstall the release of a Collector that variables define."""
-    resource, warnings = from_spec(names.KIND, request.spec or {}, request.name, request.namespace)
-    report = reconcile_and_report(REPORTING, finalize, api, resource, request.options, clock.now())
-    return Outcome(Plan(), warnings=warnings).after(report)
-
-
-COLLECTOR: Kind[Options, Plan] = Kind(
-    name=names.KIND,
-    finalizer=names.FINALIZER,
-    variable="druid_collector_resource",
-    arguments=ARGUMENTS,
-    to_options=partial(to_options, no_helm()),
-    plan=Plan,
-    reconcile=reconcile,
-    submitted=_submitted,
-    delete_resource=resource_deletion(names.KIND, _deleted, reconcile),
-    delete_without_resource=_delete_without_resource,
-    output=Output(lines, diff, _details),
-    telemetry=TELEMETRY,
-    # ansible-operator would watch Secrets, and the kinds of all charts.
-    reads_cache=False,
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import (
+    Deploy,
+    Mark,
+    ObjectChange,
+    Plan,
+    RemovePending,
+    Restore,
+    Step,
+    Uninstall,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconcile import reconcile_once
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair, masker_of, searched
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import ConditionsByType
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.delete import delete_resource
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Counts, Kind
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
+    Completed,
+    Conditions,
+    Masked,
+    StatusChange,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import from_spec
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
+
+_STEP_REASONS: Mapping[type[Step], str] = {
+    Deploy: reasons.RELEASE_UPGRADED,
+    Mark: reasons.RELEASE_TAKEN_OVER,
+    RemovePending: reasons.INTERRUPTED_REVISION_REMOVED,
+    Restore: reasons.OBJECT_RESTORED,
+    Uninstall: reasons.RELEASE_UNINSTALLED,
+}
 
 
-def with_helm(helm: Helm) -> Kind[Options, Plan]:
-    """Return the kind with the Helm of a task."""
-    return replace(COLLECTOR, to_options=partial(to_options, helm))
+class CollectorKind(Kind[Options, Reconciled, Plan]):
+    """The kind Collector, with the Helm of a task."""
+
+    name = names.KIND
+    finalizer = names.FINALIZER
+    variable = "druid_collector_resource"
+    arguments = ARGUMENTS
+    transient = reasons.TRANSIENT_OF_COLLECTOR
+    # ansible-operator would watch Secrets, and the kinds of all charts.
+    reads_cache = False
+    plural = "collectors"
+    condition_types = ("Ready", "Progressing", "Degraded")
+    plan = Plan
+
+    def __init__(self, helm: Helm) -> None:
+        self._helm = helm
+
+    def to_options(self, arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> Options:
+        return to_options(self._helm, arguments, check_mode, meter)
+
+    def reconcile_once(self, api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Reconciled:
+        return reconcile_once(api, resource, options, now)
+
+    def delete_resource(
+        self, api: KubernetesApi, request: Request[Options], progress: Progress, clock: Clock
+    ) -> Outcome[Plan]:
+        return delete_resource(self, api, request, progress, clock)
+
+    def delete_without_resource(
+        self, api: KubernetesApi, request: Request[Options], progress: Progress, clock: Clock
+    ) -> Outcome[Plan]:
+        """Uninstall the release of a Collector that variables define."""
+        resource, warnings = from_spec(names.KIND, request.spec or {}, request.name, request.namespace)
+        done = finalize(api, resource, request.options)
+        report = self.report(api, done, request.options.check_mode, clock.now())
+        return Outcome(Plan(), warnings=warnings).after(report)
+
+    def lines(self, plan: Plan) -> list[str]:
+        """Return a line per step, and one per object that follows from it."""
+        return [line for step in plan.steps for line in _lines(step)]
+
+    def diff(self, plan: Plan) -> list[dict[str, Any]]:
+        return [_difference(change) for step in plan.steps for change in _changes(step)]
+
+    def details(self, status: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"release": status["release"]} if "release" in status else {}
+
+    def count(self, plan: Plan) -> Counts:
+        """Return the numbers of releases and objects that the plan applies and removes."""
+        applied = sum(isinstance(step, Deploy | Restore) for step in plan.steps)
+        return Counts(applied, sum(isinstance(step, Uninstall) for step in plan.steps))
+
+    def is_as_desired(self, conditions: ConditionsByType) -> bool:
+        """Return whether the release is as specified, or the Collector is paused."""
+        return self.is_settled(conditions.values())
+
+    def completed(self, done: Reconciled, check_mode: bool) -> Completed[Plan]:
+        return Completed(done.resource, done.plan, done.plan.warnings, done.is_deleted)
+
+    def masker(self, done: Reconciled) -> Masked:
+        """Return a masker for the secrets in the resource, in the Secret with the configuration, and in the values."""
+        configuration = [] if done.desired is None else [done.desired.values]
+        secret = [done.secret] if done.secret and done.secret["kind"] == "Secret" else []
+        masker = masker_of([searched(done.resource), *configuration, *secret])
+        return masker.text
+
+    def status(self, done: Reconciled, plan: Plan, now: datetime, check_mode: bool, masked: Masked) -> dict[str, Any]:
+        return statuses.status(done, plan.findings, now, check_mode, masked)
+
+    def events(self, done: Reconciled, completed: Completed[Plan], change: StatusChange) -> Iterator[EventText]:
+        for step in completed.plan.steps:
+            if type(step) in _STEP_REASONS:
+                yield EventText("Normal", _reason(step), f"Done: {step.title}.")
+        if change.has_new_problems:
+            yield from (EventText("Warning", each.reason, each.message) for each in completed.plan.problems)
+        if completed.is_deleted or change.is_new_generation:
+            reason = reasons.RELEASE_RETAINED if completed.is_deleted else reasons.SPEC_WARNING
+            yield from (EventText("Warning", reason, text) for text in completed.plan.warnings)
+
+    def is_settled(self, conditions: Conditions) -> bool:
+        return statuses.is_settled([*conditions])
+
+    def requeue_after(self, status: Mapping[str, Any], now: datetime, has_changed: bool) -> int | None:
+        return statuses.requeue_after(status, now, has_changed)
+
+
+def _reason(step: Step) -> str:
+    is_new = isinstance(step, Deploy) and step.operation == "install"
+    return reasons.RELEASE_INSTALLED if is_new else _STEP_REASONS[type(step)]
+
+
+def _lines(step: Any) -> Iterator[str]:
+    yield step.title
+    if isinstance(step, Deploy | RemovePending):
+        yield from (change.title for change in step.objects)
+
+
+def _changes(step: Any) -> Iterable[ObjectChange]:
+    if isinstance(step, Deploy | RemovePending):
+        return step.objects
+    return (step.change,) if isinstance(step, Restore) else ()
+
+
+def _difference(change: ObjectChange) -> dict[str, Any]:
+    before, after = masked_pair(_confidential(change.before), _confidential(change.after))
+    title = change.title.partition(" ")[2]
+    return {"before": before or "", "after": after or "", "before_header": title, "after_header": title}
+
+
+def _confidential(manifest: Any) -> Any:
+    """Return the object with its data as secrets, if it is a Secret."""
+    if not manifest or manifest.get("kind") != "Secret":
+        return manifest
+    fields = ("data", "stringData")
+    hidden = {field: _hidden(manifest[field]) for field in fields if isinstance(manifest.get(field), Mapping)}
+    return {**manifest, **hidden}
+
+
+def _hidden(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: Confidential(str(value)) for name, value in data.items()}
+
+
+COLLECTOR = CollectorKind(no_helm())

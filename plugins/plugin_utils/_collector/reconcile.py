@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import decide, names, permitted, validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.account import connection_of
@@ -38,7 +37,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.pod_events import latest_problem
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Revision
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.report import REPORTING
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Chart, Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
@@ -50,22 +48,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
     pause_finding,
     spec_errors,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report, reconcile_and_report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
 
 _NOT_PERMITTED = frozenset({reasons.REF_NOT_PERMITTED, reasons.CLUSTER_SCOPED_OBJECTS})
 
 
-def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Report[Plan]:
-    """Reconcile a Collector: from the API, or (without a uid) built from a spec.
-
-    KubernetesError if the API cannot be read; the conditions report it. All other problems are in the report.
-    """
-    reconcile_once = finalize if is_terminating(resource) else partial(_reconcile, now)
-    return reconcile_and_report(REPORTING, reconcile_once, api, resource, options, now)
-
-
-def _reconcile(now: datetime, api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
+def reconcile_once(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Reconciled:
+    """Reconcile a Collector: from the API, or (without a uid) built from a spec; KubernetesError if it fails."""
+    if is_terminating(resource):
+        return finalize(api, resource, options)
     collector = Collector.from_resource(resource)
     planned = Reconciled(resource, collector, Plan())
     problems = spec_errors(names.KIND, resource) or (

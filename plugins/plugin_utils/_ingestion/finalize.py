@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import status_of
@@ -20,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
     disallowed_secret,
     secrets_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, lost_record
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, lost_record, names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connection import druid_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_deletion import (
@@ -31,6 +33,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_d
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     has_own_record,
     of_status,
+    read_last_applied,
+    resource_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, Reconciled
@@ -60,9 +64,28 @@ def finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Reconc
     return _delete(api, planned, _deletion(planned, options), options)
 
 
-def finalize_without_resource(api: KubernetesApi, planned: Reconciled, options: Options) -> Reconciled:
-    """Terminate what the record names, then delete the record: it is the only reference to it."""
+def finalize_without_resource(
+    api: KubernetesApi, name: str, namespace: str, spec: Mapping[str, Any], options: Options
+) -> Reconciled | None:
+    """Terminate what the record names, then delete the record: the only reference to it. None without one."""
+    metadata = {"name": name, "namespace": namespace}
+    resource = {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": metadata, "spec": dict(spec)}
+    planned = Reconciled(resource, Ingestion.from_resource(resource), Plan())
+    found = api.get("ConfigMap", namespace, names.record_name(name))
+    owner = resource_of(found) if found else None
+    if owner is not None:
+        return _refused(planned, owner)
+    if read_last_applied(found, planned.ingestion).is_empty:
+        return None
     return _delete(api, planned, replace(_deletion(planned, options), has_resource=False), options)
+
+
+def _refused(planned: Reconciled, owner: str) -> Reconciled:
+    message = (
+        f"DruidIngestion {owner} in namespace {planned.ingestion.namespace} exists as a resource, and nothing "
+        "was deleted. To delete it, use state: absent with name and without spec."
+    )
+    return replace(planned, plan=Plan(findings=(Finding(reasons.NAME_CONFLICT, message),)))
 
 
 def _deletion(planned: Reconciled, options: Options) -> Deletion:

@@ -2,64 +2,241 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The kind DruidIngestion."""
+"""The kind DruidIngestion: how an ingestion is reconciled, deleted, reported and counted."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.delete_without_resource import (
-    delete_without_resource,
+from ansible_collections.druidops.druid.plugins.module_utils._secrets import spec_masking
+from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
+    COMPACTION,
+    RETENTION_RULES,
+    SUPERVISOR,
+    DruidChange,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.metrics import TELEMETRY
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import ARGUMENTS, Options, to_options
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconcile import reconcile
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import diff
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import status as statuses
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.finalize import finalize_without_resource
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import SupervisorState
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
+    LastApplied,
+    is_own,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import (
+    ARGUMENTS,
+    Options,
+    Reconciled,
+    to_options,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
+    Plan,
+    Reset,
+    SaveLastApplied,
+    Step,
+    Submit,
+    Terminate,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconcile import reconcile_once
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import recorded
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.delete import resource_deletion
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind, Output
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import Submitted
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import written
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import ConditionsByType, Status
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.delete import delete_resource
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Counts, Kind
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
+    Completed,
+    Conditions,
+    Masked,
+    StatusChange,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 
 _FIELDS = ("taskId", "state", "detailedState", "suspended", "lag")
-
-
-def _submitted(resource: Manifest, submitted: Submitted) -> Plan[Any]:
-    return Plan(written(submitted.operation, resource))
-
-
-def _deleted(resource: Manifest | None) -> Any:
-    return Plan(written("delete", resource))
-
-
-def lines(plan: Plan[Any]) -> list[str]:
-    """Return a line per step."""
-    return [step.title for step in plan.steps]
-
-
-def _diff(plan: Plan[Any]) -> list[dict[str, Any]]:
-    return list(diff(plan.steps))
-
-
-def _details(status: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"ingestion": {name: status[name] for name in _FIELDS if name in status}}
+# A batch can run for any time, and a paused ingestion is in the desired state.
+_NOT_AWAITED = frozenset({reasons.RUNNING, reasons.PAUSED})
+_CHANGE_REASONS: Mapping[str, str] = {
+    SUPERVISOR: reasons.SUPERVISOR_UPDATED,
+    COMPACTION: reasons.DATASOURCE_CONFIG_UPDATED,
+    RETENTION_RULES: reasons.DATASOURCE_CONFIG_UPDATED,
+}
+_TERMINATION_REASONS: Mapping[str, str] = {"supervisor": reasons.SUPERVISOR_TERMINATED, "task": reasons.TASK_SHUT_DOWN}
+_OTHER_REASONS: Mapping[type[Step], str] = {Reset: reasons.OFFSETS_RESET, Submit: reasons.TASK_SUBMITTED}
 
 
 # The plan of a task has the write of the resource, besides the steps of a reconcile.
-INGESTION: Kind[Options, Any] = Kind(
-    name=names.KIND,
-    finalizer=names.FINALIZER,
-    variable="druid_ingestion_resource",
-    arguments=ARGUMENTS,
-    to_options=to_options,
-    plan=Plan,
-    reconcile=reconcile,
-    submitted=_submitted,
-    delete_resource=resource_deletion(names.KIND, _deleted, reconcile),
-    delete_without_resource=delete_without_resource,
-    output=Output(lines, _diff, _details),
-    telemetry=TELEMETRY,
-)
+class DruidIngestion(Kind[Options, Reconciled, Any]):
+    """The kind DruidIngestion."""
+
+    name = names.KIND
+    finalizer = names.FINALIZER
+    variable = "druid_ingestion_resource"
+    arguments = ARGUMENTS
+    transient = reasons.TRANSIENT_OF_INGESTION
+    plural = "ingestions"
+    condition_types = ("Ready", "Progressing", "Suspended", "Degraded")
+    plan = Plan
+
+    def to_options(self, arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> Options:
+        return to_options(arguments, check_mode, meter)
+
+    def reconcile_once(self, api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Reconciled:
+        return reconcile_once(api, resource, options, now)
+
+    def delete_resource(
+        self, api: KubernetesApi, request: Request[Options], progress: Progress, clock: Clock
+    ) -> Outcome[Any]:
+        return delete_resource(self, api, request, progress, clock)
+
+    def delete_without_resource(
+        self, api: KubernetesApi, request: Request[Options], progress: Progress, clock: Clock
+    ) -> Outcome[Any]:
+        """Terminate what the ConfigMap names, and delete the ConfigMap; do nothing if there is none."""
+        done = finalize_without_resource(api, request.name, request.namespace, request.spec or {}, request.options)
+        if done is None:
+            return Outcome(Plan())
+        return Outcome(Plan()).after(self.report(api, done, request.options.check_mode, clock.now()))
+
+    def diff(self, plan: Any) -> list[dict[str, Any]]:
+        return [each for step in plan.steps for each in _differences(step)]
+
+    def details(self, status: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"ingestion": {name: status[name] for name in _FIELDS if name in status}}
+
+    def count(self, plan: Any) -> Counts:
+        """Return the numbers of objects that the plan applies and removes, in Druid and the ConfigMap."""
+        removed = [
+            step
+            for step in plan.steps
+            if isinstance(step, Terminate) or (isinstance(step, SaveLastApplied) and step.record is None)
+        ]
+        applied = [
+            step
+            for step in plan.steps
+            if isinstance(step, DruidChange | Submit | SaveLastApplied) and step not in removed
+        ]
+        return Counts(len(applied), len(removed))
+
+    def is_as_desired(self, conditions: ConditionsByType) -> bool:
+        """Return whether the ingestion is in the desired state: ready, suspended or paused, or a running batch."""
+        return self.is_settled(conditions.values()) or conditions["Ready"].get("reason") in _NOT_AWAITED
+
+    def gauges(self, statuses: Sequence[Status]) -> Mapping[str, float]:
+        """Return the highest lag of a supervisor in records, as Druid last reported it; 0 if there is none."""
+        lags = (status.get("lag") for status in statuses)
+        return {"highest_lag_records": float(max((lag for lag in lags if isinstance(lag, int)), default=0))}
+
+    def completed(self, done: Reconciled, check_mode: bool) -> Completed[Any]:
+        return Completed(done.resource, done.plan, done.plan.warnings, done.is_deleted)
+
+    def masker(self, done: Reconciled) -> Masked:
+        """Return a masker for the secrets in the spec, in the Secrets that were read, and in Druid's spec."""
+        change = done.druid_state.change if isinstance(done.druid_state, SupervisorState) else None
+        in_druid = () if change is None else (change.before, change.after)
+        of_specs = spec_masking.masker_of([*_documents(done), *in_druid])
+        of_secrets = masker_of(secret for secret in done.observed.secrets.values() if secret)
+
+        def masked(text: str) -> str:
+            return of_secrets.text(of_specs.text(text))
+
+        return masked
+
+    def status(self, done: Reconciled, plan: Any, now: datetime, check_mode: bool, masked: Masked) -> dict[str, Any]:
+        previous = done.resource.get("status") or {}
+        document = statuses.status(
+            done.ingestion,
+            done.druid_state,
+            plan.findings,
+            previous,
+            now,
+            masked,
+            _record_after(done, plan, check_mode),
+        )
+        applied = [step for step in plan.steps if isinstance(step, DruidChange | Submit)]
+        if not applied or check_mode or done.failed_step is not None:
+            return document
+        is_created = any(isinstance(step, Submit) or step.before is None for step in applied)
+        return statuses.with_last_update(document, done.ingestion, is_created, now)
+
+    def events(self, done: Reconciled, completed: Completed[Any], change: StatusChange) -> Iterator[EventText]:
+        yield from events_of_steps(completed.plan.steps)
+        if change.has_new_problems:
+            yield from events_of_problems(completed.plan)
+        if completed.is_deleted or are_warnings_new(completed.plan.steps, change.before, change.after):
+            reported = {finding.message for finding in completed.plan.findings}
+            texts = (text for text in change.warnings if text not in reported)
+            yield from events_of_warnings(texts, is_deleted=completed.is_deleted)
+
+    def is_settled(self, conditions: Conditions) -> bool:
+        return statuses.is_settled(conditions)
+
+    def requeue_after(self, status: Mapping[str, Any], now: datetime, has_changed: bool) -> int | None:
+        return statuses.requeue_after(status["conditions"], now)
+
+
+def _documents(done: Reconciled) -> tuple[Any, ...]:
+    """Return the resource, and its parsed spec if that is a string."""
+    specified = searched(done.resource)
+    try:
+        return specified, done.ingestion.document
+    except ValueError:
+        return (specified,)
+
+
+def _record_after(done: Reconciled, plan: Plan, check_mode: bool) -> LastApplied | None:
+    """Return the record after the reconcile, None if there is none."""
+    if plan.saved and not check_mode:
+        return plan.saved[-1]
+    found = done.observed.record
+    exists = found is not None and is_own(found, done.ingestion)
+    return recorded(found, done.ingestion).record if exists else None
+
+
+def _event_reason(step: Step) -> str:
+    if isinstance(step, DruidChange):
+        return _CHANGE_REASONS[step.kind]
+    return _TERMINATION_REASONS[step.kind] if isinstance(step, Terminate) else _OTHER_REASONS[type(step)]
+
+
+def events_of_steps(steps: Iterable[Step]) -> list[EventText]:
+    """Return one event per change in Druid, without the record and the finalizer."""
+    done = (step for step in steps if not isinstance(step, Finalizer | SaveLastApplied))
+    return [EventText("Normal", _event_reason(step), f"Done: {step.title}.") for step in done]
+
+
+def events_of_problems(plan: Plan) -> list[EventText]:
+    """Return a warning for each problem."""
+    return [EventText("Warning", each.reason, each.message) for each in plan.problems]
+
+
+def events_of_warnings(warnings: Iterable[str], *, is_deleted: bool) -> list[EventText]:
+    """Return the warnings for the user; of a deleted resource those about what may still run."""
+    reason = reasons.TASKS_ORPHANED if is_deleted else reasons.SPEC_WARNING
+    return [EventText("Warning", reason, text) for text in warnings]
+
+
+def are_warnings_new(steps: Iterable[Step], previous: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
+    """True when the warnings are new: the spec changed, or a step was executed."""
+    return any(steps) or previous.get("observedGeneration") != document.get("observedGeneration")
+
+
+def _differences(step: Any) -> Iterator[dict[str, Any]]:
+    """Yield before and after of a change in Druid, without secrets."""
+    if isinstance(step, DruidChange):
+        before, after = step.masked
+        yield {"before": before or "", "after": after or "", "before_header": step.what, "after_header": step.what}
+    elif isinstance(step, Submit):
+        body = spec_masking.masked(step.job.submission(step.attempt))
+        yield {"before": "", "after": body, "before_header": step.title, "after_header": step.title}
+
+
+INGESTION = DruidIngestion()

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import unknown_fields
@@ -37,25 +36,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe, observe_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import REPORTING
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, spec_errors
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report, reconcile_and_report
 
 
-def reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Report[Plan]:
-    """Reconcile a DruidIngestion: from the API, or (without a uid) built from a spec.
-
-    KubernetesError if the API cannot be read; the conditions report it. All other problems are in the report.
-    """
-    reconcile_once = finalize if is_terminating(resource) else partial(_reconcile, now)
-    return reconcile_and_report(REPORTING, reconcile_once, api, resource, options, now)
-
-
-def _reconcile(now: datetime, api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
+def reconcile_once(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Reconciled:
+    """Reconcile a DruidIngestion: from the API, or (without a uid) built from a spec; KubernetesError if it fails."""
+    if is_terminating(resource):
+        return finalize(api, resource, options)
     ingestion = Ingestion.from_resource(resource)
     blockers = spec_errors(names.KIND, resource) or _blockers(ingestion, options)
     planned = Reconciled(resource, ingestion, Plan(findings=blockers))

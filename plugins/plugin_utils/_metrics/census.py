@@ -6,34 +6,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 
 # Conditions of one resource, by type.
-Conditions = Mapping[str, Mapping[str, Any]]
+ConditionsByType = Mapping[str, Mapping[str, Any]]
 Status = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class KindMetrics:
-    """The gauges of all resources of a kind: their number, and the number per condition.
+class KindMetrics(ABC):
+    """The gauges of all resources of a kind: their number, and the number per type of condition.
 
-    Names of gauges begin with ``plural``. ``is_as_desired`` is True for conditions of the desired state; it gets only
-    those that include Ready. ``gauges`` are additional ones, each computed from all statuses.
+    Names of gauges begin with `plural`.
     """
 
-    kind: str
-    plural: str
-    conditions: tuple[str, ...]
-    is_as_desired: Callable[[Conditions], bool]
-    gauges: Mapping[str, Callable[[Sequence[Status]], float]] = field(default_factory=dict)
+    name: ClassVar[str]
+    plural: ClassVar[str]
+    condition_types: ClassVar[tuple[str, ...]]
+
+    @abstractmethod
+    def is_as_desired(self, conditions: ConditionsByType) -> bool:
+        """Return whether the conditions, which include Ready, are those of the desired state."""
+
+    def gauges(self, _statuses: Sequence[Status]) -> Mapping[str, float]:
+        """Return additional gauges."""
+        return {}
 
 
 class FinalStatus(NamedTuple):
@@ -43,17 +47,17 @@ class FinalStatus(NamedTuple):
 
 
 def count_resources(
-    kind_metrics: KindMetrics, cache: KubernetesApi | None, arguments: Mapping[str, Any], left: FinalStatus | None
+    kind: KindMetrics, cache: KubernetesApi | None, arguments: Mapping[str, Any], left: FinalStatus | None
 ) -> dict[str, float] | None:
     """Return the gauges of all resources in the cache, None if it did not respond or there is no cache.
 
     ``arguments`` are those of the action, ``left`` is None if the final status of the own resource is unknown.
     """
     watched = [name for name in map(str.strip, arguments["metrics_namespaces"]) if name]
-    resources = read(cache, kind_metrics.kind, watched) if cache else None
+    resources = read(cache, kind.name, watched) if cache else None
     if resources is not None and left is not None:
         resources = with_own(resources, arguments["namespace"], arguments["name"], left.status)
-    return None if resources is None else census(kind_metrics, resources)
+    return None if resources is None else census(kind, resources)
 
 
 def read(api: KubernetesApi, kind: str, namespaces: Sequence[str]) -> list[Manifest] | None:
@@ -71,26 +75,26 @@ def with_own(resources: Iterable[Manifest], namespace: str, name: str, status: S
     return [*found.values(), *([] if status is None else [{**own, "status": status}])]
 
 
-def census(kind_metrics: KindMetrics, resources: Iterable[Manifest]) -> dict[str, float]:
+def census(kind: KindMetrics, resources: Iterable[Manifest]) -> dict[str, float]:
     """Return the gauges of all resources; timestamps in seconds since 1970, 0 for never.
 
     A terminating resource does not count: no reconcile may follow its deletion to decrease the count.
     """
     statuses = [each.get("status") or {} for each in resources if not is_terminating(each)]
     found = [{each["type"]: each for each in status.get("conditions") or ()} for status in statuses]
-    counts = {kind.lower(): float(sum(is_true(each, kind) for each in found)) for kind in kind_metrics.conditions}
-    waiting = (each["Ready"] for each in found if "Ready" in each and not kind_metrics.is_as_desired(each))
+    counts = {name.lower(): float(sum(is_true(each, name) for each in found)) for name in kind.condition_types}
+    waiting = (each["Ready"] for each in found if "Ready" in each and not kind.is_as_desired(each))
     degraded = (each["Degraded"] for each in found if is_true(each, "Degraded"))
     return {
-        kind_metrics.plural: float(len(found)),
-        **{f"{kind_metrics.plural}_{condition}": number for condition, number in counts.items()},
+        kind.plural: float(len(found)),
+        **{f"{kind.plural}_{condition}": number for condition, number in counts.items()},
         "not_ready_since_timestamp_seconds": _earliest(waiting),
         "degraded_since_timestamp_seconds": _earliest(degraded),
-        **{name: of_all(statuses) for name, of_all in kind_metrics.gauges.items()},
+        **kind.gauges(statuses),
     }
 
 
-def is_true(conditions: Conditions, kind: str) -> bool:
+def is_true(conditions: ConditionsByType, kind: str) -> bool:
     """Return whether the condition of this type exists and is True."""
     return bool(kind in conditions and conditions[kind]["status"] == "True")
 

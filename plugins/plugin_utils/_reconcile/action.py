@@ -38,7 +38,7 @@ class ReconcileAction(ActionBase):
     _supports_check_mode = True
     _supports_async = False
 
-    kind: Kind[Any, Any]
+    kind: Kind[Any, Any, Any]
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Run the reconcile that the task specifies, and return its result."""

@@ -47,7 +47,7 @@ _CYCLE_PERIODS, _TOLERANCE_PERIODS, _POSTPONED_SECONDS = 9, 0.2, 30
 
 
 def cache_first(
-    kind: Kind[_Options, _Plan],
+    kind: Kind[_Options, Any, _Plan],
     request: Request[_Options],
     cached: CachedApi,
     period: float,
@@ -78,7 +78,7 @@ def cache_first(
 
 
 def _nothing_to_do(
-    kind: Kind[_Options, _Plan],
+    kind: Kind[_Options, Any, _Plan],
     request: Request[_Options],
     cached: CachedApi,
     resource: Manifest,

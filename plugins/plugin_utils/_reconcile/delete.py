@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Delete, Reconcile
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import (
     Outcome,
     Progress,
@@ -23,35 +23,29 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options, Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import written
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 _Options = TypeVar("_Options", bound=Options)
 _Plan = TypeVar("_Plan", bound=Plan[Any])
 
 
-def resource_deletion(
-    kind: str, plan: Callable[[Manifest | None], _Plan], reconcile: Reconcile[_Options, _Plan]
-) -> Delete[_Options, _Plan]:
-    """Return the deletion of a resource of this kind; `plan` returns the plan of the deletion of a live resource."""
-
-    def delete_resource(
-        api: KubernetesApi, request: Request[_Options], progress: Progress, clock: Clock
-    ) -> Outcome[_Plan]:
-        """Delete the resource and run its finalizer, as the operator does; with `wait` until it is deleted."""
-        resource = api.get(kind, request.namespace, request.name)
-        to_delete = None if resource is None or is_terminating(resource) else resource
-        outcome = Outcome(plan(to_delete), changed=to_delete is not None)
-        if resource is None or request.options.check_mode:
-            return outcome
-        if to_delete is not None:
-            api.delete(kind, request.namespace, request.name, to_delete["metadata"]["uid"])
-        return until_deleted(reconcile, api, request, resource, outcome, progress, clock)
-
-    return delete_resource
+def delete_resource(
+    kind: Kind[_Options, Any, _Plan], api: KubernetesApi, request: Request[_Options], progress: Progress, clock: Clock
+) -> Outcome[_Plan]:
+    """Delete the resource and run its finalizer, as the operator does; with `wait` until it is deleted."""
+    resource = api.get(kind.name, request.namespace, request.name)
+    to_delete = None if resource is None or is_terminating(resource) else resource
+    outcome = Outcome(kind.plan(written("delete", to_delete)), changed=to_delete is not None)
+    if resource is None or request.options.check_mode:
+        return outcome
+    if to_delete is not None:
+        api.delete(kind.name, request.namespace, request.name, to_delete["metadata"]["uid"])
+    return until_deleted(kind, api, request, resource, outcome, progress, clock)
 
 
 def until_deleted(
-    reconcile: Reconcile[_Options, _Plan],
+    kind: Kind[_Options, Any, _Plan],
     api: KubernetesApi,
     request: Request[_Options],
     resource: Manifest,
@@ -63,13 +57,13 @@ def until_deleted(
     """Reconcile a terminating resource, with `wait` until it is deleted; `add` adds a report to the outcome."""
 
     def attempt(last: Outcome[_Plan]) -> Outcome[_Plan]:
-        return continue_deletion(reconcile, api, request, resource, last, clock, add)
+        return continue_deletion(kind, api, request, resource, last, clock, add)
 
     return until_nothing_remains(_is_deleted, attempt, outcome, request, progress, clock)
 
 
 def continue_deletion(
-    reconcile: Reconcile[_Options, _Plan],
+    kind: Kind[_Options, Any, _Plan],
     api: KubernetesApi,
     request: Request[_Options],
     resource: Manifest,
@@ -80,7 +74,7 @@ def continue_deletion(
     """Reconcile a terminating resource once, unless it is deleted; the outcome names it while it remains."""
     live = _live(api, resource)
     if live is not None:
-        last = add(last, reconcile(api, live, request.options, clock.now()))
+        last = add(last, kind.reconcile(api, live, request.options, clock.now()))
         if request.waits and last.report is not None and last.report.is_deleted:
             live = _live(api, resource)
     return replace(last, is_deleted=live is None, remains=() if live is None else (with_finalizers(live),))

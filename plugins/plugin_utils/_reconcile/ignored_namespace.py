@@ -36,7 +36,7 @@ CONFLICT_SECONDS = 5
 REPEATED_SECONDS = 300
 
 
-def release(api: KubernetesApi, kind: Kind[Any, Any], request: Request[Any], now: datetime) -> dict[str, Any]:
+def release(api: KubernetesApi, kind: Kind[Any, Any, Any], request: Request[Any], now: datetime) -> dict[str, Any]:
     """Return the result of the task: skipped, unless the finalizer was removed. KubernetesError if it cannot be."""
     resource = api.get(kind.name, request.namespace, request.name)
     if resource is None or not is_held_by_operator_finalizer(resource, kind.finalizer):

@@ -2,84 +2,238 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a kind supplies to the kernel: names, options, and functions."""
+"""A kind of resource: what the kernel needs to know of it, and its reconcile."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from functools import cache, partial
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
+from ansible_collections.druidops.druid.plugins.module_utils._values.userinfo import without_userinfo
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import KindMetrics
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import with_short_messages
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.operator_environment import is_too_often
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
+    Completed,
+    Conditions,
+    Masked,
+    Report,
+    StatusChange,
+    is_new_generation,
+    publish,
+    ready_message,
+    report_observe_failure,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options, Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import Submitted
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetry import Telemetry
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import written
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import masked_excerpts
 
 _Options = TypeVar("_Options", bound=Options)
+_Done = TypeVar("_Done")
 _Plan = TypeVar("_Plan", bound=Plan[Any])
 
-Reconcile = Callable[[KubernetesApi, Manifest, _Options, datetime], Report[_Plan]]
-Delete = Callable[[KubernetesApi, Request[_Options], Progress, Clock], Outcome[_Plan]]
+
+class Counts(NamedTuple):
+    """The numbers of objects that a plan applies and removes."""
+
+    applied: int
+    removed: int
 
 
-def no_hint(_outcome: Outcome[Any], _request: Request[Any]) -> str:
-    """Return no hint."""
-    return ""
+class Kind(KindMetrics, Generic[_Options, _Done, _Plan]):
+    """A kind of resource; `_Done` is what its reconcile found and did.
 
-
-def no_flags(_plan: Any) -> Mapping[str, Any]:
-    """Return no fields."""
-    return {}
-
-
-@dataclass(frozen=True)
-class Output(Generic[_Plan]):
-    """The result for Ansible: the plan as lines, its diff, fields of the status, and fields of the plan (`flags`).
-
-    `hint` returns what to do about a task that timed out, or an empty text.
+    `finalizer` is the name of its finalizer, which is also in watches.yaml: the API server's warnings about it are not
+    reported. `variable` is the role's variable with the resource, `role_variables` are variables of the role besides
+    those for options, without their prefix. `arguments` are options of the action besides the common ones. A task
+    waits while all problems have a `transient` reason, and it is not `stuck`. With `reads_cache`, the operator reads
+    its cache first: ansible-operator then watches all kinds that are read, of which there must be few.
     """
 
-    lines: Callable[[_Plan], list[str]]
-    diff: Callable[[_Plan], list[dict[str, Any]]]
-    details: Callable[[Mapping[str, Any]], Mapping[str, Any]]
-    hint: Callable[[Outcome[_Plan], Request[Any]], str] = no_hint
-    flags: Callable[[_Plan], Mapping[str, Any]] = no_flags
-
-
-@dataclass(frozen=True)
-class Kind(Generic[_Options, _Plan]):
-    """A kind of resource. `finalizer` is the name of its finalizer, which is also in watches.yaml.
-
-    `variable` is the role's variable with the resource, `arguments` are options of the action besides the common ones.
-    `reconcile` observes, decides, acts and reports. `submitted` returns the plan of the write of the resource itself.
-    `delete_without_resource` deletes what was reconciled without a resource. `role_variables` are variables of the role
-    besides those for options, without their prefix. With `reads_cache`, the operator reads its cache first:
-    ansible-operator then watches all kinds that are read, of which there must be few.
-    """
-
-    name: str
-    finalizer: str
-    variable: str
-    arguments: Mapping[str, Any]
-    to_options: Callable[[Mapping[str, Any], bool, Meter], _Options]
+    finalizer: ClassVar[str]
+    variable: ClassVar[str]
+    arguments: ClassVar[Mapping[str, Any]]
+    transient: ClassVar[frozenset[str]]
+    role_variables: ClassVar[tuple[str, ...]] = ()
+    reads_cache: ClassVar[bool] = True
     plan: type[_Plan]
-    reconcile: Reconcile[_Options, _Plan]
-    submitted: Callable[[Manifest, Submitted], _Plan]
-    delete_resource: Delete[_Options, _Plan]
-    delete_without_resource: Delete[_Options, _Plan]
-    output: Output[_Plan]
-    telemetry: Telemetry[_Plan]
-    role_variables: tuple[str, ...] = ()
-    reads_cache: bool = True
 
     @property
     def prefix(self) -> str:
         """The prefix of the role's variables."""
         return self.variable.removesuffix("resource")
+
+    # A task: its options, and what it does.
+
+    @abstractmethod
+    def to_options(self, arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> _Options:
+        """Return the options of a reconcile from the arguments of the action."""
+
+    @abstractmethod
+    def reconcile_once(self, api: KubernetesApi, resource: Manifest, options: _Options, now: datetime) -> _Done:
+        """Observe, decide and act; KubernetesError if the API cannot be read."""
+
+    @abstractmethod
+    def delete_resource(
+        self, api: KubernetesApi, request: Request[_Options], progress: Progress, clock: Clock
+    ) -> Outcome[_Plan]:
+        """Delete the resource and run its finalizer, with `wait` until it is deleted."""
+
+    @abstractmethod
+    def delete_without_resource(
+        self, api: KubernetesApi, request: Request[_Options], progress: Progress, clock: Clock
+    ) -> Outcome[_Plan]:
+        """Delete what was reconciled without a resource."""
+
+    # The result for Ansible.
+
+    def submitted(self, resource: Manifest, submitted: Submitted) -> _Plan:
+        """Return the plan of the write of the resource itself."""
+        return self.plan(written(submitted.operation, resource))
+
+    def lines(self, plan: _Plan) -> list[str]:
+        """Return the plan as lines of text."""
+        return [step.title for step in plan.steps]
+
+    @abstractmethod
+    def diff(self, plan: _Plan) -> list[dict[str, Any]]:
+        """Return before and after of each change, without secrets."""
+
+    @abstractmethod
+    def details(self, status: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return fields of the status for the result."""
+
+    def flags(self, _plan: _Plan) -> Mapping[str, Any]:
+        """Return fields of the plan for the result."""
+        return {}
+
+    def hint(self, _outcome: Outcome[_Plan], _request: Request[_Options]) -> str:
+        """Return what to do about a task that timed out, or an empty text."""
+        return ""
+
+    @abstractmethod
+    def count(self, plan: _Plan) -> Counts:
+        """Return the numbers of objects for the metrics of a task."""
+
+    # The report.
+
+    @abstractmethod
+    def completed(self, done: _Done, check_mode: bool) -> Completed[_Plan]:
+        """Return what came of the reconcile."""
+
+    @abstractmethod
+    def masker(self, done: _Done) -> Masked:
+        """Return a function that masks the secrets in all that was read."""
+
+    @abstractmethod
+    def status(self, done: _Done, plan: _Plan, now: datetime, check_mode: bool, masked: Masked) -> dict[str, Any]:
+        """Return the whole status; `plan` is masked, `masked` is for other texts."""
+
+    @abstractmethod
+    def events(self, done: _Done, completed: Completed[_Plan], change: StatusChange) -> Iterable[EventText]:
+        """Return the events, whose messages are masked later."""
+
+    @abstractmethod
+    def is_settled(self, conditions: Conditions) -> bool:
+        """Return whether the conditions are those of a requested state."""
+
+    @abstractmethod
+    def requeue_after(self, status: Mapping[str, Any], now: datetime, has_changed: bool) -> int | None:
+        """Return the seconds until the next reconcile, None for the regular period.
+
+        `has_changed`: something was written, or the generation is new.
+        """
+
+    def progress(self, status: Mapping[str, Any]) -> str:
+        """Return a line about what is awaited."""
+        return ready_message(status)
+
+    def after_failed_read(self, status: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the status adapted to conditions that report a failed read."""
+        return dict(status)
+
+    def stuck(self, _done: _Done, _plan: _Plan, _now: datetime) -> str:
+        """Return why the desired state is not reached by itself, empty if it may be."""
+        return ""
+
+    # What is the same for each kind.
+
+    def reconcile(self, api: KubernetesApi, resource: Manifest, options: _Options, now: datetime) -> Report[_Plan]:
+        """Reconcile a resource: from the API, or (without a uid) built from a spec.
+
+        KubernetesError if the API cannot be read; the conditions report it. All other problems are in the report.
+        """
+        try:
+            done = self.reconcile_once(api, resource, options, now)
+        except KubernetesError as error:
+            if not options.check_mode:
+                report_observe_failure(api, resource, error, now, self.after_failed_read)
+            raise
+        with options.phases("report"):
+            return self.report(api, done, options.check_mode, now)
+
+    def report(self, api: KubernetesApi, done: _Done, check_mode: bool, now: datetime) -> Report[_Plan]:
+        """Write status and events (never in check mode, never without a resource) and return the report."""
+        masked = _lazy(partial(self.masker, done))
+        completed = _with_masked_plan(self.completed(done, check_mode), masked)
+        plan = completed.plan
+        document = with_short_messages(self.status(done, plan, now, check_mode, masked))
+        reported = (text for text in api.warnings if self.finalizer not in text)
+        warnings = tuple(dict.fromkeys(map(masked, (*completed.warnings, *reported))))
+        errors: tuple[str, ...] = ()
+        is_stored, is_planned = "uid" in completed.resource["metadata"], check_mode and plan.changes
+        texts: tuple[EventText, ...] = ()
+        if is_stored and not is_planned:
+            change = StatusChange(completed.previous, document, warnings)
+            texts = tuple(replace(each, message=masked(each.message)) for each in self.events(done, completed, change))
+        is_known = is_stored and not (plan.changes or texts) and document == completed.previous
+        if is_stored and not is_known and not check_mode:
+            errors = tuple(map(masked, publish(api, completed, document, texts, now)))
+        # If the status cannot be written, the generation would be new in every reconcile.
+        is_new = is_stored and not errors and is_new_generation(completed.resource)
+        return Report(
+            plan,
+            document,
+            (*warnings, *errors),
+            self.requeue_after(document, now, plan.changes or is_new),
+            errors,
+            completed.is_deleted,
+            self.is_settled(document["conditions"]) or any(each.reason not in self.transient for each in plan.problems),
+            self.progress(document),
+            masked(stuck) if (stuck := self.stuck(done, plan, now)) else "",
+            is_known,
+            is_too_often(completed.resource["metadata"].get("annotations") or {}),
+        )
+
+
+def _lazy(masker: Callable[[], Masked]) -> Masked:
+    """Return a function that searches for secrets when the first text has to be masked: that takes long.
+
+    It also masks the users and passwords of URLs: a message may quote a field in which no URL is expected. Excerpts of
+    texts are truncated after that.
+    """
+    search = cache(masker)
+
+    def masked(text: str) -> str:
+        return masked_excerpts(text, lambda whole: without_userinfo(search()(whole)))
+
+    return masked
+
+
+def _with_masked_plan(completed: Completed[_Plan], masked: Masked) -> Completed[_Plan]:
+    plan = completed.plan
+    findings = tuple(replace(each, message=masked(each.message)) for each in plan.findings)
+    return replace(completed, plan=replace(plan, findings=findings, warnings=tuple(map(masked, plan.warnings))))

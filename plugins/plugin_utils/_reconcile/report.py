@@ -2,18 +2,16 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The report on a reconcile: one patch of the status if it differs, events, and a value for the caller."""
+"""The report on a reconcile: a value for the caller, one patch of the status if it differs, and events."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from functools import cache, partial
 from typing import Any, Generic, TypeVar
 
-from ansible_collections.druidops.druid.plugins.module_utils._values.userinfo import without_userinfo
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -26,17 +24,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import send
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.operator_environment import (
-    LEAST_PERIOD_SECONDS,
-    is_too_often,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.operator_environment import LEAST_PERIOD_SECONDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import masked_excerpts
 
-_Done = TypeVar("_Done")
-_Options = TypeVar("_Options", bound=Options)
 _Plan = TypeVar("_Plan", bound=Plan[Any])
 
 # The default of the status in the CRDs.
@@ -44,28 +35,6 @@ NEVER_RECONCILED = {"observedGeneration": -1}
 # Returns a text without secrets.
 Masked = Callable[[str], str]
 Conditions = Iterable[Mapping[str, Any]]
-
-
-def reconcile_and_report(
-    kind: Reporting[_Done, _Plan],
-    reconcile: Callable[[KubernetesApi, Manifest, _Options], _Done],
-    api: KubernetesApi,
-    resource: Manifest,
-    options: _Options,
-    now: datetime,
-) -> Report[_Plan]:
-    """Reconcile a resource: from the API, or (without a uid) built from a spec.
-
-    KubernetesError if the API cannot be read; the conditions report it. All other problems are in the report.
-    """
-    try:
-        done = reconcile(api, resource, options)
-    except KubernetesError as error:
-        if not options.check_mode:
-            report_observe_failure(api, resource, error, now, kind.after_failed_read)
-        raise
-    with options.phases("report"):
-        return report(kind, api, done, options.check_mode, now)
 
 
 @dataclass(frozen=True)
@@ -144,97 +113,12 @@ class StatusChange:
         return self.before.get("observedGeneration") != self.after.get("observedGeneration")
 
 
-def never_stuck(_done: Any, _plan: Any, _now: datetime) -> str:
-    """Return that the desired state may be reached."""
-    return ""
-
-
 def ready_message(status: Mapping[str, Any]) -> str:
     """Return the message of the condition Ready."""
     return str(next(each["message"] for each in status["conditions"] if each["type"] == "Ready"))
 
 
-@dataclass(frozen=True)
-class Reporting(Generic[_Done, _Plan]):
-    """How a kind is reported: functions of what its reconcile found and did.
-
-    `completed` gets whether it is check mode. `status` returns the whole status; it gets the masked plan, the time,
-    check mode, and the masking of other texts. `events` need not mask. `is_settled` is true for conditions of a
-    requested state. `requeue_after` gets the status, and whether something was written, or the generation is new. The
-    wait goes on while all problems have a `transient` reason, and it is not `stuck`. The API server's warnings about
-    the `finalizer` are not reported. `after_failed_read` adapts a status to conditions that report a failed read.
-    """
-
-    finalizer: str
-    transient: frozenset[str]
-    completed: Callable[[_Done, bool], Completed[_Plan]]
-    masker: Callable[[_Done], Masked]
-    status: Callable[[_Done, _Plan, datetime, bool, Masked], dict[str, Any]]
-    events: Callable[[_Done, Completed[_Plan], StatusChange], Iterable[EventText]]
-    is_settled: Callable[[Conditions], bool]
-    requeue_after: Callable[[Mapping[str, Any], datetime, bool], int | None]
-    progress: Callable[[Mapping[str, Any]], str] = ready_message
-    after_failed_read: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
-    stuck: Callable[[_Done, _Plan, datetime], str] = never_stuck
-
-
-def report(
-    kind: Reporting[_Done, _Plan], api: KubernetesApi, done: _Done, check_mode: bool, now: datetime
-) -> Report[_Plan]:
-    """Write status and events (never in check mode, never without a resource) and return the report."""
-    masked = _lazy(partial(kind.masker, done))
-    completed = _with_masked_plan(kind.completed(done, check_mode), masked)
-    plan = completed.plan
-    document = with_short_messages(kind.status(done, plan, now, check_mode, masked))
-    reported = (text for text in api.warnings if kind.finalizer not in text)
-    warnings = tuple(dict.fromkeys(map(masked, (*completed.warnings, *reported))))
-    errors: tuple[str, ...] = ()
-    is_stored, is_planned = "uid" in completed.resource["metadata"], check_mode and plan.changes
-    texts: tuple[EventText, ...] = ()
-    if is_stored and not is_planned:
-        change = StatusChange(completed.previous, document, warnings)
-        texts = tuple(replace(each, message=masked(each.message)) for each in kind.events(done, completed, change))
-    is_known = is_stored and not (plan.changes or texts) and document == completed.previous
-    if is_stored and not is_known and not check_mode:
-        errors = tuple(map(masked, _publish(api, completed, document, texts, now)))
-    # If the status cannot be written, the generation would be new in every reconcile.
-    is_new = is_stored and not errors and is_new_generation(completed.resource)
-    return Report(
-        plan,
-        document,
-        (*warnings, *errors),
-        kind.requeue_after(document, now, plan.changes or is_new),
-        errors,
-        completed.is_deleted,
-        kind.is_settled(document["conditions"]) or any(each.reason not in kind.transient for each in plan.problems),
-        kind.progress(document),
-        masked(stuck) if (stuck := kind.stuck(done, plan, now)) else "",
-        is_known,
-        is_too_often(completed.resource["metadata"].get("annotations") or {}),
-    )
-
-
-def _lazy(masker: Callable[[], Masked]) -> Masked:
-    """Return a function that searches for secrets when the first text has to be masked: that takes long.
-
-    It also masks the users and passwords of URLs: a message may quote a field in which no URL is expected. Excerpts of
-    texts are truncated after that.
-    """
-    search = cache(masker)
-
-    def masked(text: str) -> str:
-        return masked_excerpts(text, lambda whole: without_userinfo(search()(whole)))
-
-    return masked
-
-
-def _with_masked_plan(completed: Completed[_Plan], masked: Masked) -> Completed[_Plan]:
-    plan = completed.plan
-    findings = tuple(replace(each, message=masked(each.message)) for each in plan.findings)
-    return replace(completed, plan=replace(plan, findings=findings, warnings=tuple(map(masked, plan.warnings))))
-
-
-def _publish(
+def publish(
     api: KubernetesApi, completed: Completed[Any], document: dict[str, Any], texts: Iterable[EventText], now: datetime
 ) -> tuple[str, ...]:
     """Write status and events; return the errors, which do not fail the reconcile."""

@@ -29,23 +29,23 @@ _Plan = TypeVar("_Plan", bound=Plan[Any])
 
 
 def of_outcome(
-    kind: Kind[_Options, _Plan], request: Request[_Options], outcome: Outcome[_Plan], fail_when_blocked: bool
+    kind: Kind[_Options, Any, _Plan], request: Request[_Options], outcome: Outcome[_Plan], fail_when_blocked: bool
 ) -> dict[str, Any]:
     """Return the result of a task that ran, even in part."""
     returned = {
         "name": request.name,
         "namespace": request.namespace,
         "changed": outcome.changed,
-        "plan": kind.output.lines(outcome.plan),
-        "diff": kind.output.diff(outcome.plan),
-        **kind.output.flags(outcome.plan),
+        "plan": kind.lines(outcome.plan),
+        "diff": kind.diff(outcome.plan),
+        **kind.flags(outcome.plan),
         **(_of_report(kind, outcome.report) if outcome.report else {}),
     }
     if outcome.is_deleted:
         returned["conditions"] = []
     if outcome.warnings:
         returned["warnings"] = list(outcome.warnings)
-    message = " ".join(filter(None, (_problem(outcome, request), kind.output.hint(outcome, request))))
+    message = " ".join(filter(None, (_problem(outcome, request), kind.hint(outcome, request))))
     if message:
         returned |= {"msg": f"{kind.name} {request.namespace}/{request.name}: {message}", "failed": fail_when_blocked}
     return returned
@@ -59,14 +59,14 @@ def of_error(error: DruidopsError, fail_when_blocked: bool) -> dict[str, Any]:
     return returned if is_over else {**returned, "requeue_after": UNKNOWN_AGE_SECONDS}
 
 
-def _of_report(kind: Kind[Any, _Plan], report: Report[_Plan]) -> dict[str, Any]:
+def _of_report(kind: Kind[Any, Any, _Plan], report: Report[_Plan]) -> dict[str, Any]:
     """Return the fields that describe the resource after the last reconcile."""
     return {
         "generation": report.status.get("observedGeneration"),
         "ready": report.is_ready,
         "conditions": report.status["conditions"],
         "requeue_after": report.requeue_after,
-        **kind.output.details(report.status),
+        **kind.details(report.status),
     }
 
 

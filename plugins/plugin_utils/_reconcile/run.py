@@ -29,7 +29,7 @@ _Plan = TypeVar("_Plan", bound=Plan[Any])
 
 
 def run(
-    kind: Kind[_Options, _Plan], api: KubernetesApi, request: Request[_Options], progress: Progress, clock: Clock
+    kind: Kind[_Options, Any, _Plan], api: KubernetesApi, request: Request[_Options], progress: Progress, clock: Clock
 ) -> Outcome[_Plan]:
     """Run the request. DruidopsError if it cannot start."""
     if request.absent:
@@ -49,7 +49,7 @@ def run(
 
 
 def _until_final(
-    kind: Kind[_Options, _Plan],
+    kind: Kind[_Options, Any, _Plan],
     api: KubernetesApi,
     request: Request[_Options],
     outcome: Outcome[_Plan],
@@ -67,13 +67,13 @@ def _until_final(
 
     def attempt(last: Outcome[_Plan]) -> Outcome[_Plan]:
         if terminating:
-            return continue_deletion(kind.reconcile, api, request, terminating[0], last, clock)
+            return continue_deletion(kind, api, request, terminating[0], last, clock)
         with request.options.phases("observe"):
             # What was just read is current for the first reconcile only.
             resource = first if first is not None and last is outcome else _current_resource(kind, api, request)
         if request.waits and is_terminating(resource):
             terminating.append(resource)
-            return continue_deletion(kind.reconcile, api, request, resource, last, clock)
+            return continue_deletion(kind, api, request, resource, last, clock)
         return _with_cause(last.after(kind.reconcile(api, resource, request.options, clock.now())), request)
 
     def is_final(last: Outcome[_Plan]) -> bool:
@@ -96,7 +96,7 @@ def _with_cause(last: Outcome[_Plan], request: Request[Any]) -> Outcome[_Plan]:
     return replace(last, stuck=last.report.stuck)
 
 
-def _current_resource(kind: Kind[Any, Any], api: KubernetesApi, request: Request[Any]) -> Manifest:
+def _current_resource(kind: Kind[Any, Any, Any], api: KubernetesApi, request: Request[Any]) -> Manifest:
     if request.without_resource and request.resource is not None:
         return request.resource
     return read_resource(api, kind.name, request, kind.variable)

@@ -34,13 +34,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import report_observe_failure
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import ARGUMENTS, Request, to_request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetry import publish_metrics
 
 
 @dataclass(frozen=True)
 class Task:
     """A task of a kind. `find_file` returns the path of a file of a playbook; `display` and `warn` print a text."""
 
-    kind: Kind[Any, Any]
+    kind: Kind[Any, Any, Any]
     arguments: Mapping[str, Any]
     find_file: Callable[[str], str]
     display: Callable[[str], None]
@@ -126,7 +127,7 @@ class Task:
         """Push the metrics, and write the log line, with everything else that has failed."""
         metrics_error = None
         if self.arguments["metrics_url"] and not self.check_mode:
-            metrics_error = self.kind.telemetry.publish(self.arguments, outcome, meter, seconds)
+            metrics_error = publish_metrics(self.kind, self.arguments, outcome, meter, seconds)
         failures = result.failures_of(outcome, meter.cache_error, metrics_error)
         self._log({**returned, "failures": failures}, seconds)
 
@@ -142,7 +143,7 @@ class Task:
         self.display(f"{name}: {text}")
 
 
-def operator_task(kind: Kind[Any, Any], namespace: str, name: str, display: Callable[[str], None]) -> Task:
+def operator_task(kind: Kind[Any, Any, Any], namespace: str, name: str, display: Callable[[str], None]) -> Task:
     """Return the task of the operator's playbook for a resource, without Ansible."""
     options = {option: spec.get("default") for option, spec in {**ARGUMENTS, **kind.arguments}.items()}
     arguments = {**options, "namespace": namespace, "name": name, "operator": True}

@@ -9,10 +9,10 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.userinfo import without_userinfo
@@ -21,11 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
     KubernetesError,
     ResourceNotFound,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import (
-    FinalStatus,
-    KindMetrics,
-    count_resources,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import FinalStatus, count_resources
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import (
     Run,
@@ -35,6 +31,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definition
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.file_lock import LockTimeout, file_lock
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.push import PushError, push
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
@@ -50,49 +47,40 @@ _Plan = TypeVar("_Plan", bound=Plan[Any])
 Census = Callable[[], Mapping[str, float] | None]
 
 
-class Counts(NamedTuple):
-    """The numbers of objects that a plan applies and removes."""
-
-    applied: int
-    removed: int
-
-
-@dataclass(frozen=True)
-class Telemetry(Generic[_Plan]):
-    """The metrics of a kind: count is about one task, kind_metrics about all resources."""
-
-    kind_metrics: KindMetrics
-    count: Callable[[_Plan], Counts]
-
-    def publish(
-        self, arguments: Mapping[str, Any], outcome: Outcome[_Plan] | DruidopsError, meter: Meter, seconds: float
-    ) -> str | None:
-        """Push the metrics of a task; return the error, or None."""
-        if isinstance(outcome, DruidopsError):
-            run, left = (
-                failed_run(outcome, meter, seconds),
-                FinalStatus(None) if isinstance(outcome, ResourceNotFound) else None,
-            )
-        else:
-            run, left = self.measure(outcome, meter, seconds), final_status(outcome.report)
-        census = partial(count_resources, self.kind_metrics, meter.cache, arguments, left)
-        is_changed = meter.has_written or isinstance(outcome, ResourceNotFound)
-        return publish(arguments["metrics_url"], self.kind_metrics.kind.lower(), run, census, is_changed)
-
-    def measure(self, outcome: Outcome[_Plan], meter: Meter, seconds: float) -> Run:
-        """Return the metrics of a task that ran, even in part."""
-        problems = [problem.reason for problem in outcome.problems]
-        reporting_errors = len(outcome.report.reporting_errors) if outcome.report else 0
-        counts = self.count(outcome.plan)
-        return Run(
-            seconds=seconds,
-            outcome="blocked" if problems else "changed" if outcome.changed else "unchanged",
-            phases=meter.phases.seconds,
-            errors={"act": problems.count(reasons.APPLY_FAILED), "report": reporting_errors},
-            requests=meter.requests,
-            applied=counts.applied,
-            removed=counts.removed,
+def publish_metrics(
+    kind: Kind[Any, Any, _Plan],
+    arguments: Mapping[str, Any],
+    outcome: Outcome[_Plan] | DruidopsError,
+    meter: Meter,
+    seconds: float,
+) -> str | None:
+    """Push the metrics of a task; return the error, or None."""
+    if isinstance(outcome, DruidopsError):
+        run, left = (
+            failed_run(outcome, meter, seconds),
+            FinalStatus(None) if isinstance(outcome, ResourceNotFound) else None,
         )
+    else:
+        run, left = measure(kind, outcome, meter, seconds), final_status(outcome.report)
+    census = partial(count_resources, kind, meter.cache, arguments, left)
+    is_changed = meter.has_written or isinstance(outcome, ResourceNotFound)
+    return publish(arguments["metrics_url"], kind.name.lower(), run, census, is_changed)
+
+
+def measure(kind: Kind[Any, Any, _Plan], outcome: Outcome[_Plan], meter: Meter, seconds: float) -> Run:
+    """Return the metrics of a task that ran, even in part."""
+    problems = [problem.reason for problem in outcome.problems]
+    reporting_errors = len(outcome.report.reporting_errors) if outcome.report else 0
+    counts = kind.count(outcome.plan)
+    return Run(
+        seconds=seconds,
+        outcome="blocked" if problems else "changed" if outcome.changed else "unchanged",
+        phases=meter.phases.seconds,
+        errors={"act": problems.count(reasons.APPLY_FAILED), "report": reporting_errors},
+        requests=meter.requests,
+        applied=counts.applied,
+        removed=counts.removed,
+    )
 
 
 def failed_run(error: DruidopsError, meter: Meter, seconds: float) -> Run:

@@ -10,8 +10,8 @@ from datetime import timedelta
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection, one_pass, until_ready
@@ -53,7 +53,7 @@ def degraded(live: NamespaceClient) -> tuple[str, str]:
 def is_stalled(live: NamespaceClient, minutes: int) -> bool:
     """Reconcile as if it was some minutes later, and return whether the condition Stalled is true."""
     found = {**live.get("Druid", NAME), "kind": "Druid"}
-    status = reconcile(connection(live), found, Options(), Clock().now() + timedelta(minutes=minutes)).status
+    status = DRUID.reconcile(connection(live), found, Options(), Clock().now() + timedelta(minutes=minutes)).status
     kind = status["druidNodeStatus"]["druidNodeConditionType"]
     stalled = any(each["type"] == "Stalled" for each in status["conditions"])
     assert (kind == "DruidNodeErrorState") is stalled

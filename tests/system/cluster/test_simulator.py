@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ResourceNotFound
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS
 from ansible_collections.druidops.druid.tests.simulator.specification import (
@@ -77,7 +77,7 @@ class Both:
         """Reconcile once on both sides; return whether something was written."""
         simulated, is_changed = self.world.store.get("Druid", NAMESPACE, NAME), False
         if simulated is not None:
-            is_changed = reconcile(self.world.api(), simulated, Options(), self.world.clock.now()).changed
+            is_changed = DRUID.reconcile(self.world.api(), simulated, Options(), self.world.clock.now()).changed
         # The garbage collector may be faster.
         with suppress(ResourceNotFound):
             is_changed |= one_pass(self.live, NAME).changed

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
 from ansible_collections.druidops.druid.tests.system.support import all_kinds_cluster
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import (
@@ -302,7 +302,7 @@ def test_slow_reconcile_keeps_the_status_of_a_later_generation(ready: NamespaceC
     until_reached(ready, "wiki")
     later = ready.get("Druid", "wiki")
     assert later["metadata"]["generation"] > slow["metadata"]["generation"]
-    done = reconcile(connection(ready), slow, Options(), Clock().now())
+    done = DRUID.reconcile(connection(ready), slow, Options(), Clock().now())
     assert done.status != later["status"]
     assert done.reporting_errors == ()
     assert ready.get("Druid", "wiki")["status"] == later["status"]
@@ -315,7 +315,7 @@ def test_a_change_after_a_long_problem_is_reconciled_again_soon(ready: Namespace
 
     def requeue_after() -> int | None:
         resource = {**ready.get("Druid", "wiki"), "kind": "Druid"}
-        return reconcile(connection(ready), resource, Options(), later).requeue_after
+        return DRUID.reconcile(connection(ready), resource, Options(), later).requeue_after
 
     assert requeue_after() == 300
     ready.merge("Druid", "wiki", {"spec": {"stopped": False}})

@@ -108,7 +108,7 @@ def test_ignored_field_is_sent_once_and_reported(ingestion: Ingesting) -> None:
         ingestion.live.merge(KIND, ingestion.name, {"spec": {"suspend": suspend}})
         outcome = ingestion.one_pass()
         assert ingestion.writes == [f"POST /druid/indexer/v1/supervisor/{ingestion.name}/{operation}"]
-        (entry,) = [each for each in INGESTION.output.diff(outcome.plan) if "supervisor" in each["before_header"]]
+        (entry,) = [each for each in INGESTION.diff(outcome.plan) if "supervisor" in each["before_header"]]
         before, after = entry["before"], entry["after"]
         assert {name for name in after if after[name] != before[name]} == {"suspended"}
         assert (done(ingestion.one_pass()), ingestion.writes) == ((), [])
@@ -225,7 +225,7 @@ def test_drift_is_reverted_or_reported(ingestion: Ingesting) -> None:
     change_in_druid(ingestion)
     planned = ingestion.one_pass(check_mode=True)
     assert (done(planned), ingestion.writes) == ((f"update supervisor {ingestion.name}",), [])
-    [diff] = INGESTION.output.diff(planned.plan)
+    [diff] = INGESTION.diff(planned.plan)
     assert (diff["before"]["spec"]["ioConfig"]["taskCount"], diff["after"]["spec"]["ioConfig"]["taskCount"]) == (3, 2)
     assert done(ingestion.one_pass()) == done(planned)
     assert task_count(ingestion) == 2

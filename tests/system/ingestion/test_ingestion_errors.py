@@ -200,7 +200,7 @@ def test_rejection_by_druid_is_reported_without_secrets(ingestion: Ingesting) ->
     outcome = ingestion.one_pass()
     assert ingestion.condition("Ready") == ("False", "RejectedByDruid")
     assert_silent(ingestion, CANARY)
-    assert CANARY not in str(INGESTION.output.diff(outcome.plan))
+    assert CANARY not in str(INGESTION.diff(outcome.plan))
 
 
 def test_resource_is_deleted_while_druid_is_unavailable(ingestion: Ingesting) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION, lines
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Reset, Submit, Terminate
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
@@ -37,7 +37,7 @@ IN_DRUID = (DruidChange, Reset, Submit, Terminate)
 
 def done(outcome: Outcome[Any]) -> tuple[str, ...]:
     """Return the titles of the steps of all reconciles."""
-    return tuple(lines(outcome.plan))
+    return tuple(INGESTION.lines(outcome.plan))
 
 
 @dataclass(frozen=True)

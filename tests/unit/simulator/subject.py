@@ -13,11 +13,9 @@ from typing import Literal, NamedTuple, TypeVar
 import urllib3
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.run import delete_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cached_api import CachedApi, StaleCache
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
@@ -105,7 +103,7 @@ class Subject:
         """Delete the resource with a playbook's `state: absent`, or continue its deletion."""
         if self.cluster is not None:
             self._note_deletion(self.cluster, "Background")
-        self._interrupted(fault, lambda: delete_resource(self.world.api(), _ABSENT, _silent, self._waiting))
+        self._interrupted(fault, lambda: DRUID.delete_resource(self.world.api(), _ABSENT, _silent, self._waiting))
         self.cluster = self.cluster if self._is_present else None
 
     def _note_deletion(self, cluster: Cluster, propagation: str) -> None:
@@ -130,7 +128,9 @@ class Subject:
         if live is None:
             return None
         options = Options(check_mode=check_mode, keep_finalizer=by == "operator")
-        return self._interrupted(fault, lambda: reconcile(self.world.api(), live, options, self.world.clock.now()))
+        return self._interrupted(
+            fault, lambda: DRUID.reconcile(self.world.api(), live, options, self.world.clock.now())
+        )
 
     def run_on_cache(self, ages: Mapping[str, int], fault: tuple[int, Fault] | None = None) -> Report[Plan] | None:
         """Reconcile as the operator does, which first reads a cache; None as above. `ages`: see `Store.as_of`."""
@@ -141,7 +141,7 @@ class Subject:
 
         def on_server(api: KubernetesApi) -> Outcome[Plan]:
             live, outcome = api.get(names.KIND, NAMESPACE, NAME), Outcome(Plan())
-            return outcome if live is None else outcome.after(reconcile(api, live, request.options, now()))
+            return outcome if live is None else outcome.after(DRUID.reconcile(api, live, request.options, now()))
 
         outcome = self._interrupted(
             fault, lambda: cache_first(DRUID, request, cached, PERIOD_SECONDS, now(), on_server, _is_stale)

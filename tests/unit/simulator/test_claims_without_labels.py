@@ -13,12 +13,11 @@ import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.run import (
-    delete_resource,
     delete_without_resource,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.tests.simulator.specification import NAME, NAMESPACE, Cluster, Group, resource
@@ -49,7 +48,7 @@ class ByVariables:
     has_spec: bool = True
 
     def specify(self, world: World, cluster: Cluster) -> None:
-        reconcile(world.api(), resource(cluster), Options(), world.clock.now())
+        DRUID.reconcile(world.api(), resource(cluster), Options(), world.clock.now())
         world.settle()
 
     def delete(self, world: World, cluster: Cluster, check_mode: bool) -> Outcome[Plan]:
@@ -67,7 +66,7 @@ class ByResource:
     def specify(self, world: World, cluster: Cluster) -> None:
         stored, live = resource(cluster), world.store.get(names.KIND, NAMESPACE, NAME)
         live = world.store.create(stored) if live is None else world.store.update({**live, "spec": stored["spec"]})
-        reconcile(world.api(), live, Options(), world.clock.now())
+        DRUID.reconcile(world.api(), live, Options(), world.clock.now())
         if not self.has_finalizer:
             live = world.store.get(names.KIND, NAMESPACE, NAME)
             assert live is not None
@@ -76,7 +75,7 @@ class ByResource:
 
     def delete(self, world: World, cluster: Cluster, check_mode: bool) -> Outcome[Plan]:
         request = Request(NAME, NAMESPACE, Options(check_mode=check_mode), absent=True, wait=True)
-        return delete_resource(world.api(), request, silent, clock_of(world))
+        return DRUID.delete_resource(world.api(), request, silent, clock_of(world))
 
 
 def silent(line: str) -> None:

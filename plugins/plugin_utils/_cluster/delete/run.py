@@ -23,7 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.seq
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
@@ -36,6 +36,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.delete i
     with_finalizers,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
@@ -47,7 +48,13 @@ _Found = TypeVar("_Found")
 Announce = Callable[[Step], None]
 
 
-def delete_resource(api: KubernetesApi, request: Request[Options], progress: Progress, clock: Clock) -> Outcome[Plan]:
+def delete_resource(
+    kind: Kind[Options, Reconciled, Plan],
+    api: KubernetesApi,
+    request: Request[Options],
+    progress: Progress,
+    clock: Clock,
+) -> Outcome[Plan]:
     """Delete the resource and run its finalizer, as the operator does; with `wait` until it is deleted."""
     try:
         resource = api.get(names.KIND, request.namespace, request.name)
@@ -60,7 +67,7 @@ def delete_resource(api: KubernetesApi, request: Request[Options], progress: Pro
         return Outcome(Plan(), warnings=_defined_by_variables(api, request))
     request = replace(request, options=replace(request.options, announce=_announce_claims(progress)))
     if is_terminating(resource):
-        return until_deleted(reconcile, api, request, resource, Outcome(Plan()), progress, clock, _with_new_steps)
+        return until_deleted(kind, api, request, resource, Outcome(Plan()), progress, clock, _with_new_steps)
     plan = resource_removal(api, resource)
     outcome = Outcome(plan, changed=True, warnings=plan.warnings)
     if refused := refusals(api, _of_task(resource, plan)):
@@ -76,7 +83,7 @@ def delete_resource(api: KubernetesApi, request: Request[Options], progress: Pro
         done = tuple(result.step for result in results if result.is_done)
         return replace(outcome, plan=replace(plan, steps=done, findings=failures), changed=bool(done))
     api.delete(names.KIND, request.namespace, request.name, resource["metadata"]["uid"])
-    return until_deleted(reconcile, api, request, resource, outcome, progress, clock, _with_new_steps)
+    return until_deleted(kind, api, request, resource, outcome, progress, clock, _with_new_steps)
 
 
 def _of_task(resource: Manifest, plan: Plan) -> Iterator[Step]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.metrics import TELEMETRY
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import Run
@@ -18,6 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetry import measure
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.steps_of import step_of
 
 OBJECT = {"kind": "ConfigMap", "metadata": {"name": "n", "namespace": "ns"}}
@@ -56,12 +57,12 @@ ROWS: list[tuple[str, Outcome[Plan], Run]] = [
 
 @pytest.mark.parametrize(("result", "run"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
 def test_run_of_an_outcome(result: Outcome[Plan], run: Run) -> None:
-    assert TELEMETRY.measure(result, Meter(), 1.0) == run
+    assert measure(DRUID, result, Meter(), 1.0) == run
 
 
 def test_requests_and_phases_are_included() -> None:
     meter = Meter()
     meter.requests["kubernetes_reads"] = 2
     meter.phases.seconds["observe"] = 0.5
-    run = TELEMETRY.measure(outcome(), meter, 1.0)
+    run = measure(DRUID, outcome(), meter, 1.0)
     assert (run.requests, run.phases) == ({"kubernetes_reads": 2}, {"observe": 0.5})

@@ -12,13 +12,10 @@ from typing import Any
 import pytest
 import urllib3
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import ChangeFinalizer
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import (
-    REPORTING,
-    Reconciled,
-    predicted,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled, predicted
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
@@ -27,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import MAX_MESSAGE_CHARACTERS
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import MAX_EVENT_BYTES, MAX_EVENTS
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report, report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Result
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
@@ -54,7 +51,7 @@ def report_of(*results: Result[Step], check_mode: bool = False) -> Report[Plan]:
     with urllib3.PoolManager() as pool:
         api = KubernetesApi("https://192.0.2.1", pool)
         cluster = Cluster.from_resource(resource)
-        return report(REPORTING, api, Reconciled(resource, cluster, Observed(), Plan(STEPS), results), check_mode, NOW)
+        return DRUID.report(api, Reconciled(resource, cluster, Observed(), Plan(STEPS), results), check_mode, NOW)
 
 
 def test_failed_steps_are_problems() -> None:
@@ -85,7 +82,7 @@ def test_a_rollout_whose_write_failed_has_not_begun() -> None:
     results = tuple(Result(each, each.live, error="No.") for each in changed)
     with urllib3.PoolManager() as pool:
         api = KubernetesApi("https://192.0.2.1", pool)
-        found = report(REPORTING, api, Reconciled(resource, after, observed, Plan(changed), results), False, NOW)
+        found = DRUID.report(api, Reconciled(resource, after, observed, Plan(changed), results), False, NOW)
     [progressing] = [each for each in found.status["conditions"] if each["type"] == "Progressing"]
     assert (progressing["status"], progressing["reason"]) == ("False", reasons.APPLY_FAILED)
     assert "rollout" not in found.status
@@ -133,7 +130,7 @@ def test_requeue_soon_after_a_change(observed: int | None, done: int, response: 
         server.responses = [response]
         cluster = Cluster.from_resource(resource)
         reconciled = Reconciled(resource, cluster, Observed(), Plan(steps), tuple(map(Result[Step], steps)))
-        assert report(REPORTING, KubernetesApi(server.url, pool), reconciled, False, NOW).requeue_after == seconds
+        assert DRUID.report(KubernetesApi(server.url, pool), reconciled, False, NOW).requeue_after == seconds
 
 
 def test_warnings_are_masked_and_bounded_wherever_they_are_reported() -> None:
@@ -148,7 +145,7 @@ def test_warnings_are_masked_and_bounded_wherever_they_are_reported() -> None:
         reconciled = Reconciled(
             resource, Cluster.from_resource(resource), Observed(), plan, tuple(map(Result[Step], steps))
         )
-        found = report(REPORTING, KubernetesApi(server.url, pool), reconciled, False, NOW)
+        found = DRUID.report(KubernetesApi(server.url, pool), reconciled, False, NOW)
     conditions = {each["type"]: each["message"] for each in found.status["conditions"]}
     assert conditions["RolloutWarnings"] == "r ********"
     assert conditions["Warnings"].startswith("0 ******** ")

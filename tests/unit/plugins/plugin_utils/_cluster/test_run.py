@@ -6,21 +6,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID, Druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import REPORTING, Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Completed, Report, report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Masked, Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import of_outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
@@ -35,6 +36,32 @@ class NoTransport:
 
 
 API = KubernetesApi("https://192.0.2.1", NoTransport())
+
+
+class Found(Druid):
+    """A cluster with this condition."""
+
+    def __init__(self, ready: Mapping[str, Any]) -> None:
+        self.ready = ready
+
+    def masker(self, done: Reconciled) -> Masked:
+        return str
+
+    def status(self, *_arguments: Any) -> dict[str, Any]:
+        return {"conditions": [self.ready], "nodes": "0/1"}
+
+    def requeue_after(self, *_arguments: Any) -> int | None:
+        return None
+
+
+class Reported(Druid):
+    """A cluster whose reconciles have these reports."""
+
+    def __init__(self, reports: Iterator[Report[Plan]]) -> None:
+        self.reports = reports
+
+    def reconcile(self, *_arguments: Any) -> Report[Plan]:
+        return next(self.reports)
 
 
 def found(reason: str) -> Report[Plan]:
@@ -52,15 +79,8 @@ def found(reason: str) -> Report[Plan]:
         reasons.CHANGES_PENDING,
     )
     plan = Plan() if has_no_problem else Plan((), (Finding(reason, "m"),))
-    reporting = replace(
-        REPORTING,
-        completed=lambda _done, _check_mode: Completed(druid.resource(), plan),
-        masker=lambda _done: str,
-        status=lambda *_: {"conditions": [ready], "nodes": "0/1"},
-        requeue_after=lambda *_: None,
-    )
     done = Reconciled(druid.resource(), druid.cluster(), Observed(), plan)
-    return report(reporting, API, done, check_mode=True, now=datetime.now(UTC))
+    return Found(ready).report(API, done, check_mode=True, now=datetime.now(UTC))
 
 
 WAITING, READY, STOPPED = reasons.PODS_NOT_READY, reasons.ALL_PODS_READY, reasons.STOPPED
@@ -99,7 +119,7 @@ def test_a_wait_ends_when_a_pod_will_not_start(
 ) -> None:
     time = Time()
     reconciles = iter([replace(found(WAITING), stuck=each) for each in states])
-    kind = replace(DRUID, reconcile=lambda *_: next(reconciles))
+    kind = Reported(reconciles)
     spec, clock = druid.resource()["spec"], Clock(monotonic=lambda: time.moment, sleep=time.sleep)
     request = Request(
         "c", "ns", Options(), spec=spec, without_resource=True, wait=wait, wait_timeout=4, wait_for_recovery=waits_on
@@ -128,7 +148,7 @@ def test_reconciles_until_settled(reasons_found: list[str], timeout: int, pauses
     time = Time()
     clock = Clock(monotonic=lambda: time.moment, sleep=time.sleep)
     reconciles = iter([found(reason) for reason in reasons_found])
-    kind = replace(DRUID, reconcile=lambda *_: next(reconciles))
+    kind = Reported(reconciles)
     spec = druid.resource()["spec"]
     request = Request("c", "ns", Options(), spec=spec, without_resource=True, wait=True, wait_timeout=timeout)
     progress: list[Any] = []
@@ -146,7 +166,7 @@ def test_reconciles_until_settled(reasons_found: list[str], timeout: int, pauses
 @pytest.mark.parametrize("options", [Options(), Options(check_mode=True)])
 def test_waits_only_if_requested_and_never_in_check_mode(options: Options) -> None:
     reconciles = iter([found(WAITING)])
-    kind = replace(DRUID, reconcile=lambda *_: next(reconciles))
+    kind = Reported(reconciles)
     wait = options.check_mode
     request = Request("c", "ns", options, spec=druid.resource()["spec"], without_resource=True, wait=wait)
     progress: list[str] = []

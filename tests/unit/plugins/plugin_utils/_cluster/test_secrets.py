@@ -13,17 +13,17 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import MASK
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, plan_output
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.report import REPORTING, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Result
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._secrets.test_masking import (
     ALONE,
@@ -88,9 +88,7 @@ def test_conditions_and_findings(value: Any) -> None:
     result = Result(steps(value)[0], error=f"It said {SECRET} and {OTHER}.")
     cluster = Cluster.from_resource(resource)
     api = KubernetesApi("https://192.0.2.1", NoTransport(), warnings=[f"It warned of {SECRET}."])
-    reported = report(
-        REPORTING, api, Reconciled(resource, cluster, observed, Plan((), (finding,)), (result,)), False, NOW
-    )
+    reported = DRUID.report(api, Reconciled(resource, cluster, observed, Plan((), (finding,)), (result,)), False, NOW)
     output = repr((reported.status, reported.plan, reported.warnings, reported.problems))
     assert SECRET not in output
     assert OTHER not in output
@@ -110,7 +108,7 @@ def test_what_kubernetes_reports_about_pods_is_masked() -> None:
     rejected |= {"kind": "Event", "metadata": {"name": "e"}, "involvedObject": {"uid": live["metadata"]["uid"]}}
     observed = Observed().with_objects([pod, live, rejected])
     api = KubernetesApi("https://192.0.2.1", NoTransport())
-    reported = report(REPORTING, api, Reconciled(resource, cluster, observed, Plan()), False, NOW)
+    reported = DRUID.report(api, Reconciled(resource, cluster, observed, Plan()), False, NOW)
     assert SECRET not in repr(reported.status)
     [message] = [each["message"] for each in reported.status["conditions"] if each["type"] == "Degraded"]
     assert message.count(MASK) == 2
@@ -125,8 +123,7 @@ def test_secrets_of_references_are_masked() -> None:
     observed = Observed(references={**references, ReferenceKey("ConfigMap", "ns", "gone"): None})
     finding = Finding("RejectedByAPIServer", f"Invalid value: {SECRET!r}, {OTHER!r}")
     api = KubernetesApi("https://192.0.2.1", NoTransport())
-    reported = report(
-        REPORTING,
+    reported = DRUID.report(
         api,
         Reconciled(resource, Cluster.from_resource(resource), observed, Plan((), (finding,))),
         False,
@@ -141,6 +138,6 @@ def test_masked_message_is_stable_in_the_next_reconcile() -> None:
     finding = Finding("SecretNotFound", "spec.auth.secretRef: there is no Secret login in namespace ns. Create it.")
     for _reconcile in range(2):
         reconciled = Reconciled(resource, Cluster.from_resource(resource), Observed(), Plan((), (finding,)))
-        reported = report(REPORTING, KubernetesApi("https://192.0.2.1", NoTransport()), reconciled, False, NOW)
+        reported = DRUID.report(KubernetesApi("https://192.0.2.1", NoTransport()), reconciled, False, NOW)
         assert reported.problems == (finding,)
         resource["status"] = reported.status

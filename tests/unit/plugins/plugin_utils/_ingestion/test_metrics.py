@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.metrics import TELEMETRY
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
     Plan,
     SaveLastApplied,
@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetry import measure
 
 FAILED = Finding(reasons.APPLY_FAILED, "No.")
 
@@ -35,5 +36,5 @@ FAILED = Finding(reasons.APPLY_FAILED, "No.")
 )
 def test_counts(plan: Plan, expected: tuple[str, int, int, int]) -> None:
     outcome = Outcome(plan, bool(plan.steps), report=Report(plan, {"conditions": []}))
-    run = TELEMETRY.measure(outcome, Meter(), 1.0)
+    run = measure(INGESTION, outcome, Meter(), 1.0)
     assert (run.outcome, run.applied, run.removed, run.errors["act"]) == expected

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconcile import reconcile
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import resource
 
@@ -37,6 +37,8 @@ STORED: list[tuple[Any, str]] = [
 def test_invalid_field_is_reported(stored: Any, field: str) -> None:
     # no server listens there: the test fails if a request is sent
     unreachable = connect({"host": "https://127.0.0.1:1", "api_key": "none"})
-    report = reconcile(unreachable, {**resource(), "spec": stored}, Options(check_mode=True), datetime.now(UTC))
+    report = INGESTION.reconcile(
+        unreachable, {**resource(), "spec": stored}, Options(check_mode=True), datetime.now(UTC)
+    )
     assert {problem.reason for problem in report.problems} == {"InvalidSpec"}
     assert any(problem.message.startswith(field) for problem in report.problems)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Reset, Step, Terminate
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.report import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import (
     are_warnings_new,
     events_of_steps,
     events_of_warnings,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Reset, Step, Terminate
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     rules_change,

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.metrics import KIND_METRICS as CLUSTERS
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.metrics import KIND_METRICS as INGESTIONS
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import (
     FinalStatus,
     KindMetrics,
@@ -125,18 +125,18 @@ INGESTION_ROWS: list[tuple[str, list[dict[str, Any]], dict[str, float]]] = [
         {"ingestions": 2, "ingestions_ready": 1},
     ),
 ]
-ALL_ROWS = [(CLUSTERS, *row) for row in ROWS] + [(INGESTIONS, *row) for row in INGESTION_ROWS]
+ALL_ROWS = [(DRUID, *row) for row in ROWS] + [(INGESTION, *row) for row in INGESTION_ROWS]
 
 
 @pytest.mark.parametrize(
-    ("kind_metrics", "resources", "expected"),
-    [(kind_metrics, *row) for kind_metrics, _name, *row in ALL_ROWS],
-    ids=[f"{kind_metrics.plural}: {name}" for kind_metrics, name, *_row in ALL_ROWS],
+    ("kind", "resources", "expected"),
+    [(kind, *row) for kind, _name, *row in ALL_ROWS],
+    ids=[f"{kind.plural}: {name}" for kind, name, *_row in ALL_ROWS],
 )
-def test_census(kind_metrics: KindMetrics, resources: list[dict[str, Any]], expected: dict[str, float]) -> None:
-    gauges = census(kind_metrics, resources)
+def test_census(kind: KindMetrics, resources: list[dict[str, Any]], expected: dict[str, float]) -> None:
+    gauges = census(kind, resources)
     assert {name: value for name, value in gauges.items() if value} == expected
-    names = {metric.name for metric in METRICS[kind_metrics.kind.lower()] if metric.type == "gauge"}
+    names = {metric.name for metric in METRICS[kind.name.lower()] if metric.type == "gauge"}
     assert gauges.keys() == names - {"last_reconcile_timestamp_seconds"}
 
 

@@ -56,19 +56,19 @@ SET: dict[str, Any] = {
 }
 
 
-def arguments(kind: Kind[Any, Any], **specified: Any) -> dict[str, Any]:
+def arguments(kind: Kind[Any, Any, Any], **specified: Any) -> dict[str, Any]:
     return {name: each.get("default") for name, each in {**ARGUMENTS, **kind.arguments}.items()} | specified
 
 
 @pytest.mark.parametrize("kind", [DRUID, INGESTION, COLLECTOR], ids=["Druid", "DruidIngestion", "Collector"])
-def test_operator_takes_its_settings_from_the_environment(kind: Kind[Any, Any]) -> None:
+def test_operator_takes_its_settings_from_the_environment(kind: Kind[Any, Any, Any]) -> None:
     found = with_environment(arguments(kind, operator=True, name="n"), ENVIRONMENT)
     assert {name: found[name] for name in SET} == SET
     assert found["name"] == "n"
 
 
 @pytest.mark.parametrize("kind", [DRUID, INGESTION, COLLECTOR], ids=["Druid", "DruidIngestion", "Collector"])
-def test_without_the_option_no_variable_has_a_meaning(kind: Kind[Any, Any]) -> None:
+def test_without_the_option_no_variable_has_a_meaning(kind: Kind[Any, Any, Any]) -> None:
     specified = arguments(kind)
     assert with_environment(specified, ENVIRONMENT) == with_environment(specified, {})
     assert specified.items() <= with_environment(specified, ENVIRONMENT).items()

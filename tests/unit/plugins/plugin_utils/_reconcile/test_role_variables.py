@@ -23,7 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.role_var
 )
 
 
-def found(*names: str, ignored: tuple[str, ...] = (), kind: Kind[Any, Any] = DRUID) -> UnknownVariables:
+def found(*names: str, ignored: tuple[str, ...] = (), kind: Kind[Any, Any, Any] = DRUID) -> UnknownVariables:
     known = names_of(kind.prefix, {**ARGUMENTS, **kind.arguments}, kind.role_variables)
     return unknown_variables(kind.prefix, known, names, ignored)
 
@@ -60,7 +60,7 @@ def test_typing_error_is_an_error_and_another_unknown_variable_a_warning(name: s
 @pytest.mark.parametrize(
     "kind", [DRUID, INGESTION, COLLECTOR], ids=["druid_cluster", "druid_ingestion", "druid_collector"]
 )
-def test_known_variables_and_other_prefixes_are_not_reported(kind: Kind[Any, Any]) -> None:
+def test_known_variables_and_other_prefixes_are_not_reported(kind: Kind[Any, Any, Any]) -> None:
     own = [f"{kind.prefix}{name}" for name in (*ARGUMENTS, *kind.arguments, "result", "print_result")]
     others = ["druid_clusters", "druid_cluster", "__druid_cluster_lines", "druid_ingestions_x", "druidclusternmae"]
     assert found(*own, *others, kind=kind) == UnknownVariables(kind.prefix, {}, ())

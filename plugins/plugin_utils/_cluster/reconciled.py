@@ -1,0 +1,39 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a reconcile of a cluster found and did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Result
+
+
+@dataclass(frozen=True)
+class Reconciled:
+    """State, plan and (not in check mode) results of a reconcile.
+
+    `normalized_in_druid` are digests of normalized dynamic configurations, None if nothing was written.
+    """
+
+    resource: Manifest
+    cluster: Cluster
+    observed: Observed
+    plan: Plan
+    results: tuple[Result[Step], ...] = ()
+    normalized_in_druid: Mapping[str, str] | None = None
+
+
+def predicted(observed: Observed, steps: Iterable[Step]) -> Observed:
+    """Return the predicted state after the steps, from the results of the dry runs."""
+    for step in steps:
+        observed = step.observed_after(observed, step.after)
+    return observed
