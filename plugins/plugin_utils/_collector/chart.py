@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.parse import InvalidYaml, load_yaml
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import Chart
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import ChartAddress, Collector
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Chart
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.validate import is_safe_path
 
 _OCI = "oci://"

@@ -12,13 +12,8 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import sentences
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.config_text import (
-    InvalidConfig,
-    decoded,
-    text_of,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observed import NamespaceState, Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import ObjectChange
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import Chart, ObjectChange, Target
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import NamespaceState, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
     FAILED,
     PENDING,
@@ -26,8 +21,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release 
     Revision,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Chart, Target
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.values import values
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.values import (
+    InvalidConfig,
+    decoded,
+    text_of,
+    values,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import cross_namespace, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since

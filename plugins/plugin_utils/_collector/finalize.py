@@ -19,11 +19,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe 
     observe_release,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import Plan, Step, Uninstall
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import Chart, Plan, Step, Uninstall
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Chart
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, NOT_FOUND, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest

@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 from ansible_collections.druidops.druid.plugins.module_utils._http.time_limit import TimeLimit
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import run_helm
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.account import user_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.documents import UnreadableRelease, documents
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_environment import private_environment
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Target
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_connection import private_environment
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import Target
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import UnreadableRelease, documents
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.validate import is_safe_path
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import to_json
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError

@@ -2,23 +2,29 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a reconcile of a Collector depends on, read from the API server."""
+"""What a reconcile of a Collector depends on, read from the API server, and why pods are not available."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.documents import UnreadableRelease
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observed import NamespaceState, Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, release_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import NamespaceState, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
+    Release,
+    UnreadableRelease,
+    release_of,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import (
     KubernetesApi,
     is_namespace_terminating,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Kind, Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import excerpt
 
 
 def observe(api: KubernetesApi, collector: Collector) -> Observed:
@@ -85,3 +91,40 @@ def kinds_of(api: KubernetesApi, manifests: Iterable[Manifest]) -> dict[tuple[st
     }
     found = {(version, kind): served[version].get(kind) for version, kind in needed - known.keys()}
     return known | {key: kind for key, kind in found.items() if kind is not None}
+
+
+# Kubernetes repeats a warning within this time as long as its cause is there.
+_RECENT = timedelta(minutes=10)
+_KINDS = ("Pod", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
+_MAX_MESSAGE = 300
+
+
+def latest_problem(api: KubernetesApi, collector: Collector) -> str:
+    """Return the latest recent warning about a pod of the release; empty if none can be read."""
+    try:
+        events = api.list_objects("Event", collector.tenant, field_selector="type=Warning")
+    except KubernetesError:
+        return ""
+    return problem_of(events, collector.release, timestamp(datetime.now(UTC) - _RECENT))
+
+
+def problem_of(events: list[Manifest], release: str, since: str) -> str:
+    """Return the latest of these events about a pod of the release, or about its controller."""
+    found = [each for each in events if _is_about(each, release) and _time(each) >= since]
+    latest = max(found, key=_time, default=None)
+    if latest is None:
+        return ""
+    about = latest["involvedObject"]
+    text = excerpt(" ".join(str(latest.get("message") or "").split()), _MAX_MESSAGE)
+    return f"{about['kind']} {about['name']}: {latest.get('reason')}: {text}"
+
+
+def _is_about(event: Manifest, release: str) -> bool:
+    about = event.get("involvedObject") or {}
+    name = str(about.get("name") or "")
+    return about.get("kind") in _KINDS and (name == release or name.startswith(f"{release}-"))
+
+
+def _time(event: Manifest) -> str:
+    times = (event.get(name) for name in ("lastTimestamp", "eventTime", "firstTimestamp"))
+    return str(next(filter(None, times), None) or event["metadata"].get("creationTimestamp") or "")

@@ -2,19 +2,44 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan of a Collector: steps as data."""
+"""The steps of a Collector, with what is to be deployed. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import FAILED, Release, Revision
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart: `reference`, `repository` and `requested_version` are arguments of Helm."""
+
+    name: str
+    version: str
+    reference: str
+    repository: str | None = None
+    requested_version: str | None = None
+
+    @property
+    def title(self) -> str:
+        return f"{self.name}-{self.version}"
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is to be deployed: release and namespace have been validated."""
+
+    release: str
+    namespace: str
+    chart: Chart
+    values: Mapping[str, Any]
 
 
 class ObjectChange(NamedTuple):

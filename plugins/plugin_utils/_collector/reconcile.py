@@ -20,12 +20,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.drift im
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.finalize import finalize
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import HelmError
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import (
+    latest_problem,
     namespace_state,
     observe,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import (
+    Chart,
     Deploy,
     Mark,
     Objects,
@@ -33,12 +34,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan imp
     RemovePending,
     Restore,
     Step,
+    Target,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.pod_events import latest_problem
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Observed, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Revision
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Chart, Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating

@@ -25,7 +25,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs i
     SupervisorState,
     TaskState,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.interrupted_submission import replaced_task
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     MAX_BYTES,
     LastApplied,
@@ -33,6 +32,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     to_config_map,
     with_task,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_record import replaced_task
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
     Plan,
     Reset,

@@ -70,7 +70,7 @@ class LastApplied:
     `former` are previous supervisors that may not be terminated yet; `druid` names the Druid that has them. `revision`
     counts the batch documents (type and spec) that were submitted, so that one which is applied again after another one
     runs again. It is part of the id, so the same revision is never submitted twice. `replaced` is kept until Druid has
-    the task (``interrupted_submission``). `abandoned` is the last request, unless Druid has answered it.
+    the task (``lost_record``). `abandoned` is the last request, unless Druid has answered it.
     """
 
     specified: Mapping[str, Any] = field(default_factory=dict)

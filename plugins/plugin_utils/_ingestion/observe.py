@@ -44,10 +44,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs i
     SupervisorState,
     TaskState,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.interrupted_submission import (
-    may_be_interrupted,
-    without_interrupted,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     IN_RECORD,
     LastApplied,
@@ -55,7 +51,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     noted_ids,
     read_normalized,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_record import recovered
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_record import (
+    may_be_interrupted,
+    recovered,
+    without_interrupted,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import older_owner, specify_ids
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi, TooDeep

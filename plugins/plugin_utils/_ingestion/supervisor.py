@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor im
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.datasource_owner import age, of_same_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
     confirmed_ids,
@@ -29,7 +30,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     read_last_applied,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_record import is_attempt
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.siblings import age, of_same_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import SUPERVISORS, Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 

@@ -246,8 +246,7 @@ PURE = (
     *(
         f"plugins/plugin_utils/_collector/{name}.py"
         for name in (
-            *("config_text", "decide", "names", "observed", "plan", "reconciled", "release", "scope", "spec", "status"),
-            *("target", "validate", "values"),
+            *("decide", "names", "plan", "reconciled", "release", "scope", "spec", "status", "validate", "values"),
         )
     ),
 )
@@ -274,11 +273,11 @@ IMPURE = (
     *(f"{COLLECTION}{KUBERNETES}_cluster.{name}" for name in ("observe", "reconcile")),
     *(
         f"{COLLECTION}{KUBERNETES}_ingestion.{name}"
-        for name in ("act", "connection", "delete_without_resource", "finalize", "observe", "reconcile")
+        for name in ("act", "connection", "finalize", "observe", "reconcile")
     ),
     *(
         f"{COLLECTION}{KUBERNETES}_collector.{name}"
-        for name in ("act", "chart", "drift", "finalize", "helm_modules", "observe", "reconcile", "uninstall")
+        for name in ("act", "chart", "drift", "finalize", "helm_modules", "observe", "reconcile")
     ),
     *(f"{COLLECTION}{KUBERNETES}_reconcile.{name}" for name in ("action", "events")),
     f"{COLLECTION}{API}.cached_api",

@@ -14,22 +14,23 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import decide, names, validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.chart import UnreadableChart, local_chart
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.config_text import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_connection import helm_connection
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import Chart, Target
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
+    MAX_BYTES,
+    Release,
+    UnreadableRelease,
+    release_of,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope import scope_problems
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.values import (
     InvalidConfig,
     decoded,
     text_of,
+    values,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.documents import (
-    MAX_BYTES,
-    UnreadableRelease,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_connection import helm_connection
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, release_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope import scope_problems
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Chart, Target
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.values import values
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.documents import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
     MAX_BYTES,
     UnreadableRelease,
     documents,

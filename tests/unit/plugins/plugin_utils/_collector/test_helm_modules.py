@@ -20,8 +20,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_mod
     Helm,
     HelmError,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import Chart, Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import ChartAddress
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.target import Chart, Target
 
 CHART = Chart("c", "1.0.0", "/charts/c")
 VALUES = {"config": "{{ text }}\u0085 \U0001f600"}

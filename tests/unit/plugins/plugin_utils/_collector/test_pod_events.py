@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.pod_events import problem_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import problem_of
 
 SINCE = "2026-01-01T00:00:00Z"
 EARLIER, NOW, LATER = "2025-12-31T23:59:59Z", "2026-01-01T00:00:01Z", "2026-01-01T00:00:02.123456Z"

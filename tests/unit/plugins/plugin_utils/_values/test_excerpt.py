@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
     failure,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import Helm, HelmError
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.pod_events import problem_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import problem_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import (
     BEGIN,
     END,
