@@ -6,12 +6,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dynamic_config import unready_routers
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_access import DruidAccess, druid_access
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_access import (
+    DruidAccess,
+    Secrets,
+    druid_access,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
@@ -23,7 +27,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
     ConnectionUnavailable,
     connect,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Question, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -33,13 +37,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 _PURPOSE = "The state of Druid"
 
 
-def ask_druid(api: KubernetesApi, inputs: Inputs, questions: Iterable[Question[Any]], options: Options) -> Inputs:
-    """Return the inputs with the answers, and with the Secrets of the connection, which messages must not contain."""
-    asked = tuple(questions)
+def ask_druid(
+    api: KubernetesApi, inputs: Inputs, questions: tuple[Question[Any], ...], options: Options
+) -> tuple[dict[Question[Any], Any], Secrets]:
+    """Return the answers, and the Secrets of the connection, which messages must not contain."""
     access = druid_access(api, inputs.resource, inputs.cluster, inputs.observed, options, _PURPOSE)
-    answers = _answers(access, asked, inputs, options)
-    known = inputs.druid or DruidState()
-    return replace(inputs, druid=known.with_answers(answers), observed=access.with_secrets(inputs.observed))
+    return _answers(access, questions, inputs, options), access.secrets
 
 
 def write_to_druid(

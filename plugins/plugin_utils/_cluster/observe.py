@@ -22,6 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.external_a
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import ClusterReads
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import (
     Cluster,
     ReferenceKey,
@@ -58,6 +59,7 @@ def observe(api: KubernetesApi, resource: Manifest, options: Options, now: datet
         cluster,
         observed,
         desired,
+        ClusterReads(api, cluster.namespace, options),
         errors,
         options.allowed_reference_namespaces,
         options.keep_finalizer,

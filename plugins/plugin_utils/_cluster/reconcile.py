@@ -11,15 +11,14 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import dynamic_config
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide, dynamic_config
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.groups import with_names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.refusals import refusals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.sequence import (
-    DeletionSequence,
+    deletion_of,
     finalize,
     planned_finalization,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.gather import plan_for
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
@@ -49,15 +48,15 @@ def reconcile_once(api: KubernetesApi, resource: Manifest, options: Options, now
 def _finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
     """Finalize a terminating resource. Its spec is ignored, since it may be invalid."""
     cluster = Cluster.from_resource({**resource, "spec": {}})
-    sequence = DeletionSequence(api, cluster, options.check_mode, waits=not options.keep_finalizer)
+    deletion = deletion_of(api, cluster, is_plan=options.check_mode, waits=not options.keep_finalizer)
     with options.phases("observe"):
         refused = refusals(api, planned_finalization(api, cluster, resource))
-        steps, observed = finalize(sequence, resource)
+        steps, observed = finalize(deletion, resource)
     if refused:
         return Reconciled(resource, cluster, observed, Plan((), (_deleting(()), *refused)))
     results = () if options.check_mode else _act(api, steps, options)
     planned = tuple(steps) if options.check_mode else tuple(result.step for result in results)
-    plan = Plan(planned, (_deleting(sequence.running),), tuple(sequence.warnings))
+    plan = Plan(planned, (_deleting(deletion.running),), tuple(deletion.warnings))
     return _with_written(Reconciled(resource, cluster, observed, plan, results))
 
 
@@ -70,8 +69,9 @@ def _reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: da
     with options.phases("observe"):
         inputs = observe(api, resource, options, now)
     with options.phases("decide"):
-        plan, inputs = plan_for(api, inputs, options)
-    done = Reconciled(resource, inputs.cluster, inputs.live, plan)
+        plan, live = decide(inputs)
+    secrets = inputs.reads.secrets
+    done = Reconciled(resource, inputs.cluster, replace(live, references={**live.references, **secrets}), plan)
     if inputs.schema_errors:
         return done
     paused = pause_finding(done.cluster.annotations, done.cluster.spec)

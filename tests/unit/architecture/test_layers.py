@@ -266,9 +266,7 @@ IMPURE = (
     f"{DRUID_API}.objects",
     *(
         f"{COLLECTION}{KUBERNETES}_cluster.{name}"
-        for name in (
-            *("delete.run", "delete.sequence", "druid_access", "druid_calls", "dry_run", "dynamic_config", "gather"),
-        )
+        for name in ("delete.run", "delete.sequence", "druid_access", "druid_calls", "dry_run", "dynamic_config")
     ),
     *(f"{COLLECTION}{KUBERNETES}_cluster.{name}" for name in ("observe", "reconcile")),
     *(
@@ -287,7 +285,7 @@ IMPURE = (
 
 # Steps, which write, do not know those who only ask.
 STEPS_KNOW_NOTHING_OF = tuple(
-    f"{COLLECTION}{KUBERNETES}_cluster.{name}" for name in ("dry_run", "gather", "observe", "reconcile")
+    f"{COLLECTION}{KUBERNETES}_cluster.{name}" for name in ("dry_run", "observe", "reads", "reconcile")
 )
 
 

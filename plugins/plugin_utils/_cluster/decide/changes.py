@@ -16,14 +16,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.external_a
     scaled_before_interruption,
     scaled_by_autoscaler,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRunRecreations, Get, Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.recreate import Recreate
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import REPLICAS, owned_fields
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import intersection
@@ -41,25 +41,24 @@ def desired_objects(desired: Desired) -> Iterator[tuple[str | None, Manifest]]:
     yield from ((group, manifest) for group, manifests in desired.groups.items() for manifest in manifests)
 
 
-def unlisted_objects(inputs: Inputs) -> Get | None:
-    """Return the need for the desired objects that the LISTs do not contain."""
+def unlisted_objects(inputs: Inputs) -> dict[ObjectKey, Manifest]:
+    """Return the desired objects that exist, but that the LISTs do not contain: without our label, or of others."""
     keys = (key_of(manifest) for _group, manifest in desired_objects(inputs.desired))
-    unlisted = tuple(key for key in keys if key not in inputs.observed.objects)
-    return Get(unlisted) if unlisted and inputs.unlisted is None else None
+    found = ((key, inputs.reads.get(*key)) for key in keys if key not in inputs.observed.objects)
+    return {key: live for key, live in found if live is not None}
 
 
-def recreated_objects(inputs: Inputs) -> DryRunRecreations | None:
-    """Return the need for dry runs of the recreations: admission may be the only reason for them."""
-    if inputs.recreations is not None:
-        return None
+def dry_runs_of_recreations(inputs: Inputs) -> Mapping[ObjectKey, Verdict]:
+    """Return the dry runs of the objects that seem to need a recreation: admission may be the only reason for it."""
     objects = inputs.live.objects
     found = ((manifest, objects.get(key_of(manifest))) for _group, manifest in desired_objects(inputs.desired))
     if not any(live is not None and immutable_changes(live, manifest) for manifest, live in found):
-        return None
+        return {}
     steps = changed_objects(inputs.cluster, inputs.desired, inputs.live)
     due = (each for each in steps if each.recreates and not _is_ending(each))
     # An object of another owner is not recreated.
-    return DryRunRecreations(tuple(each for each in due if each.live is None or is_ours(each.live, inputs.cluster)))
+    ours = (each for each in due if each.live is None or is_ours(each.live, inputs.cluster))
+    return inputs.reads.dry_run_of_creations(ours)
 
 
 def _is_ending(step: Step) -> bool:

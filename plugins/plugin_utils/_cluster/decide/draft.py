@@ -29,7 +29,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import Need
 
 
 @dataclass(frozen=True)
@@ -54,14 +53,10 @@ class Draft:
         """Return the same with more findings."""
         return replace(self, findings=(*self.findings, *findings))
 
-    def plan(self) -> Plan | Need:
-        """Return the plan, or what is needed to decide whether the next group restarts."""
+    def plan(self) -> Plan:
+        """Return the plan."""
         inputs, blocked = self.inputs, blocked_restarts(self.candidates, self.findings, self.inputs)
-        if isinstance(blocked, Need):
-            return blocked
         gated = gate(self.steps, inputs, blocked)
-        if isinstance(gated, Need):
-            return gated
         live, cluster = inputs.live_and_all_claims, inputs.cluster
         since = exists_since(inputs)
         now = without_unrecorded(gated.steps, gated.later)
@@ -79,5 +74,5 @@ class Draft:
         )
 
 
-# Findings about the draft, or what is needed to judge it.
-Policy = Callable[[Draft], tuple[Finding, ...] | Need]
+# Findings about the draft.
+Policy = Callable[[Draft], tuple[Finding, ...]]

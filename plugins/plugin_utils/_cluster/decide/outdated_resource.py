@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import GetResource
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import controller
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pause_finding
 
 
-def outdated_resource(draft: Draft) -> tuple[Finding, ...] | GetResource:
+def outdated_resource(draft: Draft) -> tuple[Finding, ...]:
     """Return a finding if the plan needs the latest resource, which was changed or deleted since it was read.
 
     The latest resource is needed for that; it must be read after the workloads. Not in check mode: nothing is written.
@@ -32,17 +32,19 @@ def outdated_resource(draft: Draft) -> tuple[Finding, ...] | GetResource:
     inputs = draft.inputs
     if inputs.check_mode or inputs.cluster.uid is None or not any(map(_needs_latest, draft.steps)):
         return ()
-    if not inputs.latest:
-        return GetResource()
-    [latest] = inputs.latest
-    if is_current(inputs.resource, latest):
+    if is_latest(inputs):
         return ()
     message = f"{names.KIND} {inputs.cluster.name} was modified concurrently, so nothing was written. Retry."
     return (Finding(reasons.APPLY_FAILED, message),)
 
 
-def is_current(resource: Manifest, latest: Manifest | None) -> bool:
+def is_latest(inputs: Inputs) -> bool:
     """True if the specification of the resource is still the latest one, and is still to be carried out."""
+    return is_current(inputs.resource, inputs.reads.get(names.KIND, inputs.cluster.name))
+
+
+def is_current(resource: Manifest, latest: Manifest | None) -> bool:
+    """True if the latest resource has the same specification, and is not being deleted."""
     return latest is not None and _version(latest) == _version(resource)
 
 

@@ -13,7 +13,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cha
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.retained_services import subdomains
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.kept_claims import kept_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import retain, targets
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
@@ -68,17 +68,15 @@ def _removal(live: Manifest, cluster: Cluster, observed: Observed) -> Iterator[S
         yield from targets.collected_claims(observed, [live])
 
 
-def replica_sets_without_owner(inputs: Inputs) -> List | None:
-    """Return the need for ReplicaSets, if there may be some without owner.
+def replica_sets(inputs: Inputs) -> tuple[Manifest, ...]:
+    """Return the ReplicaSets of the cluster, if there may be some without owner.
 
     That is when a group is removed, or pods run without their Deployment.
     """
-    if REPLICA_SET in inputs.lists:
-        return None
     cluster, live = inputs.cluster, inputs.live
     is_pruned = any(step.removes_group for step in removed_objects(cluster, inputs.desired, live))
     may_exist = is_pruned or targets.runs_without_deployment(cluster, live)
-    return List(REPLICA_SET, f"{names.CLUSTER_LABEL}={cluster.name}") if may_exist else None
+    return inputs.reads.list_objects(REPLICA_SET, f"{names.CLUSTER_LABEL}={cluster.name}") if may_exist else ()
 
 
 def _group_of(live: Manifest, cluster: Cluster) -> str | None:

@@ -16,7 +16,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.gro
     blocked_groups,
     rejection,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import List
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -31,12 +30,10 @@ STORAGE = "requests.storage"
 _ONE, _NOTHING = Decimal(1), Decimal(0)
 
 
-def exceeded_quotas(draft: Draft) -> tuple[Finding, ...] | List:
-    """Return a finding for each group that exceeds a quota as a whole; the quotas are needed if one can."""
-    steps, quotas = draft.applies, draft.inputs.lists.get(QUOTA)
-    if not have_sums(steps):
-        return ()
-    return List(QUOTA) if quotas is None else beyond(steps, quotas)
+def exceeded_quotas(draft: Draft) -> tuple[Finding, ...]:
+    """Return a finding for each group that exceeds a quota as a whole; the quotas are read if one can."""
+    steps = draft.applies
+    return beyond(steps, draft.inputs.reads.list_objects(QUOTA)) if have_sums(steps) else ()
 
 
 def have_sums(steps: Iterable[Step]) -> bool:

@@ -12,7 +12,7 @@ from typing import TypeVar, cast
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import immutable_part
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRun, Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRuns, Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.admission import Override, overrides
@@ -24,19 +24,24 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 _Step = TypeVar("_Step", bound=Step)
 
 
-def rejections(draft: Draft) -> tuple[Finding, ...] | DryRun:
-    """Return the rejections by the API server; the dry runs of all applies and deletions are needed."""
-    verdicts = draft.inputs.verdicts
-    steps = tuple(step for step in draft.steps if step.has_verdict)
-    if verdicts is None:
-        return DryRun(steps) if steps else ()
-    found = (verdicts.get(step.key) for step in steps)
+def dry_runs(draft: Draft) -> DryRuns:
+    """Return the dry runs of all applies and deletions, and of all patches of PVCs, that no finding blocks."""
+    inputs = draft.inputs
+    writes = inputs.reads.dry_run(step for step in draft.steps if step.has_verdict)
+    patches = inputs.reads.dry_run(step for step in draft.steps if step.updates_claim)
+    return replace(inputs.dry_runs, writes=writes, patches=patches)
+
+
+def rejections(draft: Draft) -> tuple[Finding, ...]:
+    """Return the rejections by the API server."""
+    verdicts = draft.inputs.dry_runs.writes
+    found = (verdicts.get(step.key) for step in draft.steps if step.has_verdict)
     return tuple(verdict.rejection for verdict in found if verdict is not None and verdict.rejection is not None)
 
 
-def confirmed(candidates: Iterable[_Step], verdicts: Mapping[ObjectKey, Verdict] | None) -> tuple[_Step, ...]:
+def confirmed(candidates: Iterable[_Step], verdicts: Mapping[ObjectKey, Verdict]) -> tuple[_Step, ...]:
     """Return the candidates with the results of their dry runs, without those that would change nothing."""
-    found = (_confirmed(step, (verdicts or {}).get(step.key)) for step in candidates)
+    found = (_confirmed(step, verdicts.get(step.key)) for step in candidates)
     return tuple(step for step in found if step is not None)
 
 
@@ -58,7 +63,7 @@ def overridden_values(inputs: Inputs) -> tuple[str, ...]:
 
 def stored_replicas(inputs: Inputs) -> dict[str, int]:
     """Return the number of pods of each group for which admission stores another one than specified, by group."""
-    found = ((verdict.step.group or "", verdict) for verdict in (inputs.verdicts or {}).values())
+    found = ((verdict.step.group or "", verdict) for verdict in inputs.dry_runs.writes.values())
     return {
         group: verdict.after["spec"]["replicas"]
         for group, verdict in found
@@ -73,8 +78,8 @@ def _overrides_replicas(verdict: Verdict) -> bool:
 
 def _overrides(inputs: Inputs) -> dict[ObjectKey, list[Override]]:
     """Return the overridden fields of each object; those that only a recreation could change, from its dry run."""
-    recreated = ((immutable_part(each.step.manifest), each) for each in (inputs.recreations or {}).values())
-    written = ((each.step.manifest, each) for each in (inputs.verdicts or {}).values())
+    recreated = ((immutable_part(each.step.manifest), each) for each in inputs.dry_runs.recreations.values())
+    written = ((each.step.manifest, each) for each in inputs.dry_runs.writes.values())
     found: dict[ObjectKey, dict[str, Override]] = {}
     for manifest, verdict in (*recreated, *written):
         # The search for secrets takes long, and most objects are stored as specified.

@@ -1,17 +1,18 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The order in which a cluster is deleted, pure: with its resource, or object by object if it has none.
+"""The order in which a cluster is deleted: with its resource, or object by object if it has none.
 
-Each function yields steps, and what has to be read before the next ones: the steps that were executed in the meantime
-have changed it. PVCs are listed after the deletion of the workloads, and again when no pod runs any more, since a
-controller may create new ones until then. A reconcile does not wait for that: the next one continues the deletion.
+Each function yields steps, and reads before the next ones what those that were executed in the meantime have changed.
+PVCs are listed after the deletion of the workloads, and again when no pod runs any more, since a controller may create
+new ones until then. A reconcile does not wait for that: the next one continues the deletion.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.prune import PRUNED_KINDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import finalizer, retain, targets
@@ -29,42 +30,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     Manifest,
     is_terminating,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import MAX_NEEDS, Need
+
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.reads import DeletionReads
 
 # How long a task waits until the pods of a deleted workload are terminating. Seconds are plenty.
 QUIET_ATTEMPTS = 100
 QUIET_PAUSE_SECONDS = 0.1
-# Each of these attempts has up to three needs, and the PVCs are listed before and after them.
-MAX_NEEDS_BETWEEN_STEPS = 3 * QUIET_ATTEMPTS + MAX_NEEDS
-
-
-@dataclass(frozen=True)
-class ReadClaims(Need):
-    """All PVCs in the namespace; if the cluster has any, also all pods and workloads, which may use them.
-
-    Those of the cluster may not have its labels: users can remove them.
-    """
-
-
-@dataclass(frozen=True)
-class ReadPods(Need):
-    """The pods with the labels of the cluster: few of the namespace's."""
-
-
-@dataclass(frozen=True)
-class ReadUsers(Need):
-    """All pods and workloads in the namespace: those of other owners may not have our labels."""
-
-
-@dataclass(frozen=True)
-class Pause(Need):
-    """Time for controllers."""
-
-    seconds: float
-
-
-# Yields steps and needs. What a need has found is sent to it, and None after a step.
-Steps = Generator[Step | Need, Observed, None]
 
 
 @dataclass
@@ -78,17 +50,18 @@ class Deletion:
     """
 
     cluster: Cluster
+    reads: DeletionReads
     is_plan: bool = False
     waits: bool = False
     warnings: list[str] = field(default_factory=list)
     running: list[str] = field(default_factory=list)
     owned: frozenset[str] = frozenset()
 
-    def of_resource(self, resource: Manifest, observed: Observed) -> Steps:
+    def of_resource(self, resource: Manifest, observed: Observed) -> Iterator[Step]:
         """Yield the remaining steps for a terminating resource; the finalizer is last."""
         self._note_owned_claims(observed)
         deletes = finalizer.deletes_claims(resource.get("spec"))
-        is_orphaned = yield from self._is_orphaned(resource, observed)
+        is_orphaned = self._is_orphaned(resource, observed)
         if not is_orphaned:
             yield from targets.orphans(self.cluster, observed)
         if not finalizer.is_set(resource):
@@ -107,10 +80,10 @@ class Deletion:
         yield from self._disown_claims(resource, all_stay=is_orphaned or not deletes)
         yield finalizer.remove_finalizer(resource)
 
-    def with_resource(self, resource: Manifest, observed: Observed) -> Steps:
+    def with_resource(self, resource: Manifest, observed: Observed) -> Iterator[Step]:
         """Yield the deletion of a resource: pods without a workload, itself, its workloads, and its PVCs."""
         self._note_owned_claims(observed)
-        is_orphaned = yield from self._is_orphaned(resource, observed)
+        is_orphaned = self._is_orphaned(resource, observed)
         deletes = finalizer.deletes_claims(resource.get("spec"))
         if not is_orphaned:
             yield from targets.orphans(self.cluster, observed)
@@ -123,8 +96,9 @@ class Deletion:
         if not is_orphaned and deletes:
             yield from self._claims() if finalizer.is_set(resource) else self._claims_of_workloads(observed)
 
-    def of_variables(self, observed: Observed, delete_claims: bool) -> Steps:
+    def of_variables(self, delete_claims: bool) -> Iterator[Step]:
         """Yield the deletion of a cluster without a resource: workloads first, then PVCs, then the rest."""
+        observed = self.reads.with_all_claims(self.reads.labelled())
         self._note_owned_claims(observed)
         yield from self._retain_claims(None, observed, all_stay=not delete_claims)
         workloads = targets.workloads(self.cluster, observed)
@@ -133,13 +107,13 @@ class Deletion:
         if delete_claims:
             yield from self._claims_to_the_last(are_running=bool(workloads))
         else:
-            yield from self._warn_kept("spec is not set, or sets disablePVCDeletionFinalizer")
+            self._warn_kept("spec is not set, or sets disablePVCDeletionFinalizer")
         yield from (Delete(live=live) for live in self._others(observed) if not is_terminating(live))
 
     def _note_owned_claims(self, observed: Observed) -> None:
         self.owned |= targets.owned_claims(self.cluster, observed)
 
-    def _is_orphaned(self, resource: Manifest, observed: Observed) -> Generator[Step | Need, Observed, bool]:
+    def _is_orphaned(self, resource: Manifest, observed: Observed) -> bool:
         """True when the dependents of the resource must stay, or may have to: then with a warning."""
         if finalizer.is_orphaning(resource):
             return True
@@ -147,14 +121,14 @@ class Deletion:
         without_owner = finalizer.objects_without_owner(self.cluster, observed)
         if without_owner and would_delete:
             more = f" and {len(without_owner) - 1} more" if len(without_owner) > 1 else ""
-            yield from self._warn_kept(
+            self._warn_kept(
                 f"{without_owner[0]}{more} has no owner, as after a deletion with --cascade=orphan",
                 " To delete their data, delete them manually, or reconcile before the deletion of the resource, which "
                 "restores the owner.",
             )
         if without_owner or not would_delete or not finalizer.has_lost_its_objects(resource, observed):
             return bool(without_owner)
-        yield from self._warn_kept(
+        self._warn_kept(
             "the resource owns no object any more, as when they are deleted after a deletion with --cascade=orphan",
             " To delete their data, delete them manually.",
         )
@@ -164,7 +138,7 @@ class Deletion:
         kinds = (kind for kind in PRUNED_KINDS if kind not in WORKLOADS)
         return (live for live in observed.of_kind(*kinds) if is_ours(live, self.cluster))
 
-    def _claims_to_the_last(self, *, are_running: bool) -> Generator[Step | Need, Observed, bool]:
+    def _claims_to_the_last(self, *, are_running: bool) -> Generator[Step, None, bool]:
         """Yield the deletion of the PVCs, and then of those that a controller created in the meantime.
 
         False if a controller may still create some. `are_running`: the pods ran a moment ago.
@@ -174,41 +148,40 @@ class Deletion:
             return True
         if are_running and not self.waits:
             return False
-        is_quiet = yield from self._is_quiet()
+        is_quiet = self._is_quiet()
         if is_quiet:
             yield from self._claims()
         return is_quiet
 
-    def _is_quiet(self) -> Generator[Step | Need, Observed, bool]:
+    def _is_quiet(self) -> bool:
         """Return whether no pod runs any more."""
         for _attempt in range(QUIET_ATTEMPTS if self.waits else 1):
-            pods = yield ReadPods()
+            pods = self.reads.pods()
             if not targets.running_pods(self.cluster, pods):
                 return True
-            users = yield ReadUsers()
+            users = self.reads.users()
             self.running[:] = targets.running_pods(self.cluster, users)
             if not self.running:
                 return True
             if self.waits:
-                yield Pause(QUIET_PAUSE_SECONDS)
+                self.reads.pause(QUIET_PAUSE_SECONDS)
         return False
 
-    def _claims(self) -> Steps:
-        steps = yield from self._deleted_claims()
-        yield from steps
+    def _claims(self) -> Iterator[Step]:
+        yield from self._deleted_claims()
 
-    def _deleted_claims(self) -> Generator[Step | Need, Observed, tuple[Delete, ...]]:
-        users = yield ReadClaims()
+    def _deleted_claims(self) -> tuple[Delete, ...]:
+        users = self.reads.claims(self.owned)
         steps, kept = targets.claims(self.cluster, users, self.owned)
         self.warnings += [text for text in kept if text not in self.warnings]
         return steps
 
-    def _disown_claims(self, resource: Manifest, all_stay: bool) -> Steps:
+    def _disown_claims(self, resource: Manifest, all_stay: bool) -> Iterator[Step]:
         """Yield the steps that remove the owner of retained PVCs: of all, or of those that others may need."""
-        users = yield ReadClaims()
+        users = self.reads.claims(self.owned)
         yield from targets.disown_claims(self.cluster, users, [resource], all_stay, self.owned)
 
-    def _retain_claims(self, resource: Manifest | None, observed: Observed, all_stay: bool) -> Steps:
+    def _retain_claims(self, resource: Manifest | None, observed: Observed, all_stay: bool) -> Iterator[Step]:
         """Yield the steps that prevent the deletion of retained PVCs with their StatefulSets.
 
         The PVCs are read again when the StatefulSet controller no longer adds owner references to them.
@@ -216,12 +189,12 @@ class Deletion:
         sets = self._deleted_stateful_sets(resource, observed)
         if not any(map(retain.deletes_pvcs, sets)) and not retain.owned_by(observed.of_kind(retain.CLAIM), sets):
             return
-        users = yield ReadClaims()
+        users = self.reads.claims(self.owned)
         staying = users.of_kind(retain.CLAIM) if all_stay else targets.kept_claims(self.cluster, users, self.owned)
         claims = list(staying)
         affected = [live for live in sets if all_stay or _has_claims(live, claims)]
         yield from retain.retain(affected, claims)
-        users = yield ReadClaims()
+        users = self.reads.claims(self.owned)
         yield from targets.disown_claims(self.cluster, users, affected, all_stay, self.owned)
 
     def _deleted_stateful_sets(self, resource: Manifest | None, observed: Observed) -> list[Manifest]:
@@ -239,8 +212,8 @@ class Deletion:
         sets = (live for live in observed.of_kind("StatefulSet") if is_ours(live, self.cluster))
         return targets.collected_claims(observed, [*sets])
 
-    def _warn_kept(self, reason: str, remedy: str = "") -> Steps:
-        steps = yield from self._deleted_claims()
+    def _warn_kept(self, reason: str, remedy: str = "") -> None:
+        steps = self._deleted_claims()
         kept = ", ".join(step.key.name for step in steps)
         if kept:
             self.warnings.append(f"These PVCs are retained, since {reason}: {kept}.{remedy}")

@@ -12,10 +12,12 @@ from typing import TypeVar
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import deletes_claims, is_set
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.order import Deletion
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.refusals import refusals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.sequence import (
-    DeletionSequence,
+    deletion_of,
     release_before_removal,
+    remaining,
     resource_removal,
     variable_removal,
     workloads_without_resource,
@@ -133,10 +135,10 @@ def delete_without_resource(
     if request.options.check_mode:
         return Outcome(plan, changed=plan.changes, warnings=plan.warnings)
 
-    sequence = DeletionSequence(api, cluster, waits=True)
+    deletion = deletion_of(api, cluster, waits=True)
 
     def attempt(last: Outcome[Plan]) -> Outcome[Plan]:
-        return _delete_everything(sequence, delete_claims, last, announce)
+        return _delete_everything(api, deletion, delete_claims, last, announce)
 
     outcome = Outcome(plan, warnings=plan.warnings)
     return until_nothing_remains(_is_complete, attempt, outcome, request, progress, clock)
@@ -162,22 +164,20 @@ def _refuse_a_resource(api: KubernetesApi, request: Request[Options]) -> None:
 
 
 def _delete_everything(
-    sequence: DeletionSequence, delete_claims: bool, outcome: Outcome[Plan], announce: Announce
+    api: KubernetesApi, deletion: Deletion, delete_claims: bool, outcome: Outcome[Plan], announce: Announce
 ) -> Outcome[Plan]:
     """Return the outcome after an attempt to delete everything, with the remaining objects.
 
     Errors are recorded as findings, so that completed steps are still reported.
     """
     errors: list[str] = []
-    results = execute(
-        _until_error(sequence.of_variables(delete_claims), errors), Context(sequence.api, announce=announce)
-    )
-    remains = tuple(map(with_finalizers, _until_error(sequence.remains(delete_claims), errors)))
+    results = execute(_until_error(deletion.of_variables(delete_claims), errors), Context(api, announce=announce))
+    remains = tuple(map(with_finalizers, _until_error(remaining(api, deletion, delete_claims), errors)))
     unknown = (Finding(reasons.APPLY_FAILED, error) for error in dict.fromkeys(errors))
     plan = _with_steps(outcome.plan, (result.step for result in results if result.is_done))
     plan = replace(plan, findings=(*_failures(results), *unknown))
     changed = outcome.changed or any(result.is_done for result in results)
-    warnings = tuple(dict.fromkeys((*outcome.warnings, *sequence.warnings)))
+    warnings = tuple(dict.fromkeys((*outcome.warnings, *deletion.warnings)))
     return replace(outcome, plan=plan, changed=changed, warnings=warnings, remains=remains)
 
 

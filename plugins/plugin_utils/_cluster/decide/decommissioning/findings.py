@@ -25,7 +25,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import COORDINATOR_CONFIG
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
@@ -154,12 +153,12 @@ def _cause(decided: Decommission, inputs: Inputs) -> str:
 
 def _unreported(inputs: Inputs) -> Iterator[str]:
     brokers = (group for group in inputs.cluster.groups if group.node_type == "broker")
-    return unknown_replicas(situation(inputs), inputs.druid or DruidState(), [*brokers])
+    return unknown_replicas(situation(inputs), inputs.reads.druid, [*brokers])
 
 
 def _stops_moves(inputs: Inputs) -> str | None:
     """Return the setting of the Coordinator because of which it moves no segment now, if there is one."""
-    config = (inputs.druid or DruidState()).answers.get(COORDINATOR_CONFIG)
+    config = inputs.reads.druid.answers.get(COORDINATOR_CONFIG)
     if not isinstance(config, Mapping):
         return None
     if config.get("pauseCoordination") is True:

@@ -45,7 +45,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dynamic_config import SpecifiedConfigs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import AskDruid, Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
@@ -60,7 +60,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
     LOAD_STATUS,
     SERVERS,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.duration import seconds_of
@@ -69,15 +69,20 @@ LIST = "decommissioningNodes"
 _NEEDED = (SERVERS, LOAD_QUEUES, COORDINATOR_CONFIG)
 
 
-def questions(inputs: Inputs) -> AskDruid | None:
-    """Return the need for Druid's answers, if a group of Historicals shrinks, or a name is in the record.
+def ask_about_servers(inputs: Inputs) -> None:
+    """Ask Druid about its servers, if a group of Historicals shrinks, or a name is in the record."""
+    if needs_answers(inputs):
+        druid = inputs.ask(*_NEEDED, LOAD_STATUS)
+        while druid.missing_answers(asked := replica_questions(_situation(inputs), druid)):
+            druid = inputs.ask(*asked)
+
+
+def needs_answers(inputs: Inputs) -> bool:
+    """True if Druid has to be asked.
 
     A Druid that is stopped cannot answer: the names are removed from its list when it runs again.
     """
-    if inputs.cluster.stopped or not (any(entry.server for entry in record_of(inputs)) or any(shrinking(inputs))):
-        return None
-    first = inputs.missing_answers(*_NEEDED, LOAD_STATUS)
-    return first or inputs.missing_answers(*replica_questions(_situation(inputs), inputs.druid or DruidState()))
+    return not inputs.cluster.stopped and (any(entry.server for entry in record_of(inputs)) or any(shrinking(inputs)))
 
 
 def decommission_of(inputs: Inputs) -> Decommission:
@@ -90,9 +95,9 @@ def decommission_of(inputs: Inputs) -> Decommission:
 
 def unavailable(inputs: Inputs) -> Unavailable | None:
     """Return why an answer is missing, None if all are there, or were not needed."""
-    if questions(replace(inputs, druid=None)) is None:
+    if not needs_answers(inputs):
         return None
-    answers = ((inputs.druid or DruidState()).answers.get(each) for each in _NEEDED)
+    answers = (inputs.reads.druid.answers.get(each) for each in _NEEDED)
     return next((each for each in answers if isinstance(each, Unavailable)), None)
 
 
@@ -130,7 +135,7 @@ def live_replicas(group: Group, inputs: Inputs) -> int:
 
 def situation(inputs: Inputs) -> Situation:
     """Return what the decision is based on."""
-    return with_replicas(_situation(inputs), inputs.druid or DruidState())
+    return with_replicas(_situation(inputs), inputs.reads.druid)
 
 
 def _situation(inputs: Inputs) -> Situation:
@@ -156,7 +161,7 @@ def _staying(inputs: Inputs, record: tuple[Entry, ...], servers: tuple[Historica
 
 def _answer(inputs: Inputs, question: Any) -> Any:
     """Return the answer, None if there is none."""
-    found = (inputs.druid or DruidState()).answers.get(question)
+    found = inputs.reads.druid.answers.get(question)
     return None if isinstance(found, Unavailable) else found
 
 

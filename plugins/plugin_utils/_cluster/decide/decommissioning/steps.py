@@ -26,9 +26,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
     record_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import is_current
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import is_latest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.older_claims import exists_since
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import GetResource, Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
@@ -37,7 +37,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.drui
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, annotated
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_change import ListChange, entries_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import COORDINATOR_CONFIG
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
 
@@ -63,15 +62,13 @@ def _with_replicas(manifest: Manifest, number: int | None) -> Manifest:
     return manifest if number is None else {**manifest, "spec": {**manifest["spec"], "replicas": number}}
 
 
-def with_decommission(plan: Plan, inputs: Inputs) -> Plan | GetResource:
-    """Return the plan with the names in Druid, what comes later, and findings; or the need for the latest resource."""
+def with_decommission(plan: Plan, inputs: Inputs) -> Plan:
+    """Return the plan with the names in Druid, what comes later, and findings."""
     decided = decommission_of(inputs)
     if not decided.record and not record_of(inputs):
         return plan
     is_written = bool(decided.added) and not inputs.check_mode
-    if is_written and not inputs.latest:
-        return GetResource()
-    if is_written and not is_current(inputs.resource, inputs.latest[0]):
+    if is_written and not is_latest(inputs):
         # A later reconcile, of the later version, decides.
         decided = replace(decided, added=frozenset())
     # A blocker of the whole cluster blocks this, too.
@@ -103,7 +100,7 @@ def _in_druid(decided: Decommission, inputs: Inputs) -> Iterator[ChangeList]:
 
     In check mode, the record counts as written.
     """
-    config = (inputs.druid or DruidState()).answers.get(COORDINATOR_CONFIG)
+    config = inputs.reads.druid.answers.get(COORDINATOR_CONFIG)
     if not isinstance(config, Mapping):
         return
     what, before = ObjectKey("dynamic configuration", "coordinator"), sorted(entries_of(config, LIST))

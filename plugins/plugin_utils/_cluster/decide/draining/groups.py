@@ -37,8 +37,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
     worker_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import is_stuck
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import AskDruid, DryRunTemplates, Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     REVISION_LABEL,
@@ -53,7 +53,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import (
     LASTING,
-    DruidState,
     Unavailable,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
@@ -77,42 +76,23 @@ def worker_groups(inputs: Inputs) -> Iterator[tuple[Group, WorkerGroup]]:
             yield group, _with_workers(found, group, inputs)
 
 
-def templates_of_workers(inputs: Inputs) -> DryRunTemplates | None:
-    """Return the need for dry runs that show whether pods will restart: the API server normalizes a template."""
-    if inputs.templates is not None:
-        return None
-    found = (
-        (group, live, manifest)
-        for group in inputs.cluster.groups
-        if is_drained(group)
-        and (live := _live(inputs, group)) is not None
-        and (manifest := _desired(inputs, group)) is not None
-    )
-    steps = tuple(_update(group, live, manifest) for group, live, manifest in found if _may_restart(live, manifest))
-    return DryRunTemplates(steps) if steps else None
-
-
-def workers_of_groups(inputs: Inputs) -> AskDruid | None:
-    """Return what has to be known of Druid for the next step of the drains; nothing if none is under way."""
+def ask_about_workers(inputs: Inputs) -> None:
+    """Ask Druid what the next step of the drains depends on; nothing if none is under way."""
     groups = [(group, found) for group, found in worker_groups(inputs) if is_under_way(found)]
     if not groups:
-        return None
-    if (need := inputs.missing_answers(questions.WORKERS)) is not None:
-        return need
-    druid, workers = inputs.druid or DruidState(), _workers(inputs)
+        return
+    inputs.ask(questions.WORKERS)
+    workers = _workers(inputs)
     drained = [
         worker
         for group, found in groups
         for pod, record in _pods_with_records(inputs, group, found)
         if (worker := worker_of(pod, group.port, workers)) is not None and reads_streams(worker, record, inputs.now)
     ]
-    if not drained:
-        return None
-    return (
-        inputs.missing_answers(*FOR_HANDOFF)
-        or inputs.missing_answers(*(each for worker in drained for each in payloads(druid, worker)))
-        or inputs.missing_answers(*(each for worker in drained for each in statuses(druid, worker)))
-    )
+    if drained:
+        druid = inputs.ask(*FOR_HANDOFF)
+        druid = inputs.ask(*(each for worker in drained for each in payloads(druid, worker)))
+        inputs.ask(*(each for worker in drained for each in statuses(druid, worker)))
 
 
 def is_under_way(group: WorkerGroup) -> bool:
@@ -189,7 +169,7 @@ def _worker_group(
     status, number = live.get("status") or {}, replicas(live)
     pods = tuple(_pods(inputs, group, live))
     is_begun = bool(records) or _is_marked(live)
-    begins = _restarts(inputs, live, manifest) or (not is_begun and _releases(group, live, pods))
+    begins = _restarts(inputs, group, live, manifest) or (not is_begun and _releases(group, live, pods))
     return WorkerGroup(
         group.unique_name,
         number,
@@ -233,9 +213,9 @@ def _is_running(pod: Manifest) -> bool:
 
 
 def _with_workers(found: WorkerGroup, group: Group, inputs: Inputs) -> WorkerGroup:
-    if inputs.druid is None or inputs.druid.missing_answers((questions.WORKERS,)):
+    if inputs.reads.druid.missing_answers((questions.WORKERS,)):
         return found
-    answer = inputs.druid.answer(questions.WORKERS)
+    answer = inputs.reads.druid.answer(questions.WORKERS)
     if isinstance(answer, Unavailable):
         return replace(found, unreachable=answer.message.rstrip("."), is_refused=answer.cause in LASTING)
     pods = {pod["metadata"]["name"]: pod for pod in inputs.live.pods_of(group)}
@@ -243,7 +223,7 @@ def _with_workers(found: WorkerGroup, group: Group, inputs: Inputs) -> WorkerGro
 
 
 def _with_worker(pod: WorkerPod, live: Manifest, found: WorkerGroup, group: Group, inputs: Inputs) -> WorkerPod:
-    worker, druid = worker_of(live, group.port, _workers(inputs)), inputs.druid or DruidState()
+    worker, druid = worker_of(live, group.port, _workers(inputs)), inputs.reads.druid
     if worker is None:
         return pod
     record = next((each for each in found.records if each.pod == pod.name), None)
@@ -254,7 +234,7 @@ def _with_worker(pod: WorkerPod, live: Manifest, found: WorkerGroup, group: Grou
 
 
 def _workers(inputs: Inputs) -> tuple[questions.Worker, ...]:
-    answer = (inputs.druid or DruidState()).answer(questions.WORKERS)
+    answer = inputs.reads.druid.answer(questions.WORKERS)
     return () if isinstance(answer, Unavailable) else answer
 
 
@@ -263,11 +243,12 @@ def _pods_with_records(inputs: Inputs, group: Group, found: WorkerGroup) -> Iter
     yield from ((pod, records.get(pod["metadata"]["name"])) for pod in inputs.live.pods_of(group))
 
 
-def _restarts(inputs: Inputs, live: Manifest, manifest: Manifest) -> bool:
-    verdict = (inputs.templates or {}).get(key_of(live))
-    if verdict is None or verdict.after is None:
-        return _may_restart(live, manifest)
-    return bool(verdict.after["spec"]["template"] != live["spec"]["template"])
+def _restarts(inputs: Inputs, group: Group, live: Manifest, manifest: Manifest) -> bool:
+    """True if pods will restart; the API server normalizes a template."""
+    if not _may_restart(live, manifest):
+        return False
+    after = inputs.reads.template(_update(group, live, manifest)).after if is_drained(group) else None
+    return after is None or bool(after["spec"]["template"] != live["spec"]["template"])
 
 
 def _releases(group: Group, live: Manifest, pods: Iterable[WorkerPod]) -> bool:

@@ -15,32 +15,32 @@ from dataclasses import replace
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import blocked_groups
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import GroupState
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRunTemplates, Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 
-def blocked_restarts(
-    candidates: Iterable[Step], findings: Iterable[Finding], inputs: Inputs
-) -> tuple[Step, ...] | DryRunTemplates:
+def blocked_restarts(candidates: Iterable[Step], findings: Iterable[Finding], inputs: Inputs) -> tuple[Step, ...]:
     """Return the steps that would restart pods, if a finding did not block everything of their group.
 
-    Or the need for dry runs: what seems to be another pod template may be none for the API server.
+    What seems to be another pod template may be none for the API server, which a dry run shows.
     """
     blocked = blocked_groups(findings)
     found = (_predicted(step, inputs) for step in candidates if step.group is not None and step.group in blocked)
     restarts = tuple(step for step in found if step.restarted_pods)
-    known = inputs.templates or {}
-    unknown = tuple(step for step in restarts if step.is_apply and not step.recreates and step.key not in known)
-    return DryRunTemplates(unknown) if unknown else restarts
+    for step in restarts:
+        if step.is_apply and not step.recreates:
+            inputs.reads.template(step)
+    judged = (_predicted(step, inputs) for step in restarts)
+    return tuple(step for step in judged if step.restarted_pods)
 
 
 def _predicted(step: Step, inputs: Inputs) -> Step:
     """Return the step with the object afterwards, from a dry run as far as it was not rejected."""
-    verdicts = inputs.recreations if step.recreates else inputs.templates
-    verdict = (verdicts or {}).get(step.key)
+    verdicts = inputs.dry_runs.recreations if step.recreates else inputs.reads.templates
+    verdict = verdicts.get(step.key)
     if verdict is not None and verdict.after is not None:
         return replace(step, after=verdict.after)
     if not step.recreates or step.live is None or step.after is not None:

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import AskDruid, Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.router import ROUTER
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import state
@@ -68,8 +68,8 @@ class DruidGate:
 OPEN = DruidGate()
 
 
-def druid_gate(inputs: Inputs, groups: Collection[str], *, is_last: bool = False) -> DruidGate | AskDruid:
-    """Return whether these groups, which are next, wait for Druid, or what has to be asked to decide that.
+def druid_gate(inputs: Inputs, groups: Collection[str], *, is_last: bool = False) -> DruidGate:
+    """Return whether these groups, which are next, wait for Druid, which is asked only then.
 
     `is_last`: no other group follows. If none has been restarted before either, there is nothing to wait for.
     """
@@ -81,16 +81,14 @@ def druid_gate(inputs: Inputs, groups: Collection[str], *, is_last: bool = False
     is_free = is_repaired or (is_last and not previous)
     if is_paused or is_free or not (limit and asked):
         return OPEN
-    need = inputs.missing_answers(*asked)
-    if need is not None or inputs.druid is None:
-        return need or OPEN
+    druid = inputs.ask(*asked)
     before = previous.get(DRUID_BEFORE)
-    warnings = tuple(dict.fromkeys(_unknown(inputs.druid, asked, inputs.cluster)))
+    warnings = tuple(dict.fromkeys(_unknown(druid, asked, inputs.cluster)))
     if not previous:
-        recorded = _before(inputs, inputs.druid, asked)
-        return DruidGate(warnings=(*warnings, *_not_recorded(inputs.druid, asked, recorded)), before=recorded)
-    warnings = (*warnings, *_not_recorded(inputs.druid, asked, before))
-    awaited = "; ".join(dict.fromkeys(_awaited(inputs, inputs.druid, asked, before)))
+        recorded = _before(inputs, druid, asked)
+        return DruidGate(warnings=(*warnings, *_not_recorded(druid, asked, recorded)), before=recorded)
+    warnings = (*warnings, *_not_recorded(druid, asked, before))
+    awaited = "; ".join(dict.fromkeys(_awaited(inputs, druid, asked, before)))
     if awaited and not _is_over(inputs, limit):
         return DruidGate(awaited, warnings)
     return DruidGate(warnings=(*warnings, *([_timed_out(awaited, limit)] if awaited else ())))

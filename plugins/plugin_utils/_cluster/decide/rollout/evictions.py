@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
     blocking_budgets,
     lasting_refusal,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
@@ -72,13 +72,6 @@ def evictions(inputs: Inputs, others: Iterable[Step]) -> tuple[Evict, ...]:
     return tuple(_eviction(group, pods, inputs) for group, pods in found if pods)
 
 
-def all_budgets(inputs: Inputs) -> List | None:
-    """Return the need for the PodDisruptionBudgets of the namespace, if a pod would be evicted."""
-    if BUDGET in inputs.lists or not any(outdated_pods(group, inputs.live) for group in inputs.cluster.groups):
-        return None
-    return List(BUDGET)
-
-
 def outdated_pods(group: Group, observed: Observed) -> list[Manifest]:
     """Return the pods that the controller never replaces, in the order of their eviction.
 
@@ -114,11 +107,11 @@ def subdomain(pod: Manifest) -> str:
 
 def exhausted_budgets(steps: Iterable[Step], inputs: Inputs) -> Iterator[str]:
     """Yield a warning for each eviction that is not allowed, and will not be by itself."""
-    known = _with_all_budgets(inputs).objects
     for step in steps:
         restart = step.restart
         if restart is None or not restart.budgets:
             continue
+        known = _with_all_budgets(inputs).objects
         refusal = lasting_refusal(tuple(known[key] for key in restart.budgets), inputs.now)
         if refusal is not None:
             cause, end = refusal
@@ -183,4 +176,5 @@ def _has_been_ready(pod: Manifest, seconds: int, now: datetime) -> bool:
 
 
 def _with_all_budgets(inputs: Inputs) -> Observed:
-    return inputs.live.with_objects(inputs.lists.get(BUDGET, ()))
+    """Return the live objects with the PodDisruptionBudgets of others: they may not allow an eviction."""
+    return inputs.live.with_objects(inputs.reads.list_objects(BUDGET))

@@ -38,7 +38,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
     GroupState,
     group_states,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import AskDruid, Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
 
@@ -61,11 +61,11 @@ class Gated:
     refused_evictions: tuple[str, ...] = ()
 
 
-def gate(steps: Sequence[Step], inputs: Inputs, blocked: Sequence[Step] = ()) -> Gated | AskDruid:
+def gate(steps: Sequence[Step], inputs: Inputs, blocked: Sequence[Step] = ()) -> Gated:
     """Return what is written now, and what is pending until the pods of other groups are available, and Druid is well.
 
-    `blocked` are the restarts of blocked groups. Or return the questions to Druid, if the pods are available and the
-    next group is about to restart.
+    `blocked` are the restarts of blocked groups. Druid is asked if the pods are available and the next group is about
+    to restart.
     """
     restarts = {step.group or "": step for step in steps if step.restarted_pods}
     order = rollout_order(inputs.cluster, (*restarts.values(), *blocked))
@@ -80,10 +80,7 @@ def gate(steps: Sequence[Step], inputs: Inputs, blocked: Sequence[Step] = ()) ->
     allowed = {key for key in allowed if _is_due(possible[key], states[key])}
     druid = OPEN
     if rolls and _is_next(order.groups, possible, states, created, allowed):
-        asked = druid_gate(inputs, allowed, is_last=len(restarts) == 1)
-        if isinstance(asked, AskDruid):
-            return asked
-        druid = asked
+        druid = druid_gate(inputs, allowed, is_last=len(restarts) == 1)
         allowed = set() if druid.awaited else allowed
     held = frozenset(step.key for step in steps if _is_held(step, restarts.keys() - allowed))
     removals = pending_removals(steps, inputs.cluster, states, created, bool(possible))

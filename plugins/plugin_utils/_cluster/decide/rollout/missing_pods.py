@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.pod_problems import unplaced
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import ordinal_of, ordinals
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
@@ -44,10 +44,8 @@ class NotCreated(NamedTuple):
     since: str
 
 
-def events_of_missing_pods(inputs: Inputs) -> List | None:
-    """Return the need for the events of the namespace, if a pod is missing whose absence only they explain."""
-    if EVENT in inputs.lists:
-        return None
+def events_of_missing_pods(inputs: Inputs) -> tuple[Manifest, ...]:
+    """Return the events of the namespace, if a pod is missing whose absence only they explain."""
     live = inputs.live
     found = (
         (workload, [*live.pods_of(group)]) for group in inputs.cluster.groups if (workload := live.workload(group))
@@ -56,7 +54,7 @@ def events_of_missing_pods(inputs: Inputs) -> List | None:
         next(_missing(workload, pods), None) or any(next(_unbound_claims(pod, live), None) for pod in pods)
         for workload, pods in found
     )
-    return List(EVENT, field_selector=_SELECTOR) if is_needed else None
+    return inputs.reads.list_objects(EVENT, field_selector=_SELECTOR) if is_needed else ()
 
 
 def not_created(workload: Manifest, pods: Iterable[Manifest], observed: Observed) -> Iterator[NotCreated]:

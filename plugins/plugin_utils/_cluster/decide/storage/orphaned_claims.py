@@ -10,7 +10,7 @@ have. What is in doubt stays: while a group is stopped or not ready, nothing is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
@@ -39,12 +39,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sto
     pod_claims,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import stored_replicas
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.retention_policy import (
     RETAIN,
     retains_scaled,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import pause_finding
@@ -53,24 +54,26 @@ OrphanStep = MarkOrphan | DeleteOrphan
 _LOSING = (reasons.ORPHANED_PVC_MARKED, reasons.ORPHANED_PVC_DELETED)
 
 
-def users_of_claims(inputs: Inputs) -> List | None:
-    """Return the need for everything in the namespace that may use a PVC, if one would be marked or deleted."""
-    missing = next((kind for kind in KINDS if kind not in inputs.lists), None)
-    if missing is None or not any(step.notice.reason in _LOSING for step in _steps(inputs)):
-        return None
-    return List(missing)
-
-
 def orphaned_claims(inputs: Inputs) -> tuple[OrphanStep, ...]:
-    """Return a step for each PVC that is marked, unmarked or deleted."""
-    return tuple(_steps(inputs))
+    """Return a step for each PVC that is marked, unmarked or deleted.
+
+    As long as one would be marked or deleted, everything in the namespace that may use it is read, kind by kind.
+    """
+    listed: dict[str, tuple[Manifest, ...]] = {}
+    steps = tuple(_steps(inputs, listed))
+    for kind in KINDS:
+        if not any(step.notice.reason in _LOSING for step in steps):
+            break
+        listed[kind] = inputs.reads.list_objects(kind)
+        steps = tuple(_steps(inputs, listed))
+    return steps
 
 
-def _steps(inputs: Inputs) -> Iterator[OrphanStep]:
+def _steps(inputs: Inputs, listed: Mapping[str, tuple[Manifest, ...]]) -> Iterator[OrphanStep]:
     cluster = inputs.cluster
     if pause_finding(cluster.annotations, cluster.spec) is not None:
         return
-    users, since = _users(inputs), exists_since(inputs)
+    users, since = _users(inputs, listed), exists_since(inputs)
     # Most clusters have no orphan.
     is_settled = cache(lambda: _is_settled(inputs))
     for claim in pod_claims(inputs):
@@ -86,9 +89,9 @@ def _is_settled(inputs: Inputs) -> bool:
     return all(state.is_complete for state in states)
 
 
-def _users(inputs: Inputs) -> Users:
+def _users(inputs: Inputs, listed: Mapping[str, tuple[Manifest, ...]]) -> Users:
     """Return what may use a PVC: of the whole namespace, if it has been listed."""
-    return Users(*(tuple(inputs.lists.get(kind) or inputs.live.of_kind(kind)) for kind in KINDS))
+    return Users(*(tuple(listed.get(kind) or inputs.live.of_kind(kind)) for kind in KINDS))
 
 
 def _usage(claim: PodClaim, users: Users, since: str | None, inputs: Inputs) -> str | None:

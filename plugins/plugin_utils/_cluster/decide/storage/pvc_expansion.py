@@ -26,11 +26,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sto
     mounted_claims,
     used_claims,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
-    GetStorageClasses,
-    Inputs,
-    LetOthersGrow,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ExpandingVolume
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
@@ -44,14 +40,6 @@ _LEGACY_CLASS = "volume.beta.kubernetes.io/storage-class"
 _PENDING = "FileSystemResizePending"
 # Conditions of a PVC that report the state of its expansion, the failures first.
 _CONDITIONS = ("ControllerResizeError", "NodeResizeError", _PENDING, "Resizing")
-
-
-def storage_classes(inputs: Inputs) -> GetStorageClasses | None:
-    """Return the need for the storage classes of the PVCs that have to grow: these must allow it."""
-    if inputs.storage_classes is not None:
-        return None
-    names = {_class_of(claim) for group in inputs.cluster.groups for claim in undersized(group, inputs)} - {""}
-    return GetStorageClasses(tuple(sorted(names))) if names else None
 
 
 def undersized(group: Group, inputs: Inputs) -> tuple[GroupClaim, ...]:
@@ -91,18 +79,18 @@ def not_expandable(draft: Draft) -> tuple[Finding, ...]:
 
 def _refusals(group: Group, inputs: Inputs) -> dict[str, str]:
     """Return, by PVC, why it cannot grow."""
-    found = ((claim.name, _refusal(claim, inputs.storage_classes or {})) for claim in undersized(group, inputs))
+    found = ((claim.name, _refusal(claim, inputs)) for claim in undersized(group, inputs))
     return {name: reason for name, reason in found if reason is not None}
 
 
-def _refusal(claim: GroupClaim, classes: Mapping[str, Manifest | str]) -> str | None:
+def _refusal(claim: GroupClaim, inputs: Inputs) -> str | None:
     name = _class_of(claim)
     if not name:
         return "it has no storage class, and only a PVC with one can be expanded."
-    found = classes.get(name)
+    found = inputs.reads.storage_class(name)
     if isinstance(found, str):
         return found
-    if found is not None and not found.get("allowVolumeExpansion"):
+    if not found.get("allowVolumeExpansion"):
         return (
             f"storage class {name} does not allow it. Set its allowVolumeExpansion to true, if its driver can expand."
         )
@@ -160,7 +148,7 @@ def _cannot_grow(group: Group, inputs: Inputs) -> bool:
     return bool(_refusals(group, inputs)) or group.key in inputs.blocked_expansions
 
 
-def blocked_expansion(draft: Draft) -> LetOthersGrow | None:
+def blocked_expansion(draft: Draft) -> str | None:
     """Return the group that others wait for although a finding blocks its expansion, such as a quota."""
     inputs = draft.inputs
     first = next(iter(deferred(inputs).values()), None)
@@ -170,7 +158,7 @@ def blocked_expansion(draft: Draft) -> LetOthersGrow | None:
     small = {str(ObjectKey(CLAIM, claim.name)) for claim in undersized(group, inputs)}
     found = (finding for finding in draft.findings if finding.group == group.key)
     is_blocked = any(finding.object is None or finding.object in small for finding in found)
-    return LetOthersGrow(group.key) if is_blocked else None
+    return group.key if is_blocked else None
 
 
 def _has_smaller_templates(group: Group, inputs: Inputs) -> bool:

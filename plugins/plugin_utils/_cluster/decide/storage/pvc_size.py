@@ -26,7 +26,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sto
     admitted_templates,
     used_claims,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -35,16 +35,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 
-def unlabelled_claims(inputs: Inputs) -> List | None:
-    """Return the need for all PVCs of the namespace, if some of a group may not have our labels.
+def may_lack_labels(inputs: Inputs) -> bool:
+    """True if PVCs of a group may not have our labels.
 
     That is when a pod has one that was not listed, or, as a stopped group has no pods, when requests change.
     """
-    if CLAIM in inputs.lists:
-        return None
     groups, live = inputs.cluster.groups, inputs.live
-    may_exist = any(_changes_sizes(group, live) or _has_unlisted_claims(group, live) for group in groups)
-    return List(CLAIM) if may_exist else None
+    return any(_changes_sizes(group, live) or _has_unlisted_claims(group, live) for group in groups)
 
 
 def _has_unlisted_claims(group: Group, observed: Observed) -> bool:

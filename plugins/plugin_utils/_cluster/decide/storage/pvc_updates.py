@@ -47,19 +47,25 @@ _ANNOTATIONS = ("metadata", "annotations")
 
 def pvc_updates(inputs: Inputs) -> tuple[UpdateClaim, ...]:
     """Return a step for each PVC that has to change, as far as a dry run does not show that it would not."""
-    return tuple(step for step in _updates(inputs) if step.key not in inputs.ignored_patches)
+    return tuple(step for step in _updates(inputs) if not _is_ignored(step, inputs))
 
 
 def ignored_updates(inputs: Inputs) -> list[str]:
     """Return a warning for the PVCs of each group whose change the API server ignores."""
     found: dict[tuple[str | None, str], list[str]] = {}
     for step in _updates(inputs):
-        if step.key in inputs.ignored_patches:
+        if _is_ignored(step, inputs):
             found.setdefault((step.group, step.notice.message), []).append(step.key.name)
     return [
         f"{CLAIM} {join_limited(claims)} of group {group}: {_ignored(change)}"
         for (group, change), claims in found.items()
     ]
+
+
+def _is_ignored(step: UpdateClaim, inputs: Inputs) -> bool:
+    """True if a dry run shows that the API server would accept the change, and not store it."""
+    verdict = inputs.dry_runs.patches.get(step.key)
+    return verdict is not None and verdict.after is not None and not verdict.step.has_effect(verdict.after)
 
 
 def _ignored(change: str) -> str:

@@ -9,23 +9,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRunPatches
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 
-def rejected_patches(draft: Draft) -> tuple[Finding, ...] | DryRunPatches:
-    """Return the rejections by the API server; the dry runs of the patches of PVCs are needed.
+def rejected_patches(draft: Draft) -> tuple[Finding, ...]:
+    """Return the rejections of patches of PVCs by the API server.
 
     A rejection blocks the group if its StatefulSet is recreated for the same change, or deleted: a PVC that is to be
     kept must be recorded before. Otherwise it blocks only the PVC.
     """
-    steps, rejected = tuple(step for step in draft.steps if step.updates_claim), draft.inputs.rejected_patches
-    if rejected is None:
-        return DryRunPatches(steps) if steps else ()
+    verdicts = draft.inputs.dry_runs.patches
     dependent = {step.group for step in draft.steps if _depends_on_claims(step)}
-    found = ((step, rejected[step.key]) for step in steps if step.key in rejected)
-    return tuple(finding if step.group in dependent else _of_object(step, finding) for step, finding in found)
+    found = ((step, verdicts.get(step.key)) for step in draft.steps if step.updates_claim)
+    rejected = ((step, verdict.rejection) for step, verdict in found if verdict and verdict.rejection)
+    return tuple(finding if step.group in dependent else _of_object(step, finding) for step, finding in rejected)
 
 
 def _depends_on_claims(step: Step) -> bool:

@@ -14,24 +14,20 @@ from collections.abc import Iterator
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import retain
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, List
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.retention_policy import (
     deletion_is_disabled,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 
 
-def all_claims(inputs: Inputs) -> List | None:
-    """Return the need for all PVCs of the namespace, if the cluster retains PVCs that a StatefulSet may own.
-
-    Users can remove the labels of a PVC, but its owner deletes it nevertheless.
-    """
-    if retain.CLAIM in inputs.lists or not any(map(deletion_is_disabled, inputs.cluster.groups)):
-        return None
-    return List(retain.CLAIM)
+def retains_claims(cluster: Cluster) -> bool:
+    """True if the cluster retains PVCs that a StatefulSet may own: it deletes them whatever their labels."""
+    return any(map(deletion_is_disabled, cluster.groups))
 
 
 def released_claims(inputs: Inputs) -> tuple[Step, ...]:

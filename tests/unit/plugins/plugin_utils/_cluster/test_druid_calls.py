@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_call
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import ClusterReads
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import DruidRequest
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import state
@@ -85,10 +87,9 @@ CAUSES: list[tuple[str, Inputs, str | None, bool, dict[str, str], str, str]] = [
 def test_why_there_is_no_answer(
     found: Inputs, url: str | None, refuses: bool, secret: dict[str, str], cause: str, text: str
 ) -> None:
-    after = ask_druid(Secrets(**secret), found, (SERVERS, WORKERS), options(url, refuses))
-    assert after.druid is not None
+    answers, _secrets = ask_druid(Secrets(**secret), found, (SERVERS, WORKERS), options(url, refuses))
     for question in (SERVERS, WORKERS):
-        answer = after.druid.answer(question)
+        answer = answers[question]
         assert isinstance(answer, Unavailable)
         assert (answer.cause, text in answer.message, CANARY in answer.message) == (cause, True, False)
 
@@ -99,9 +100,8 @@ def options(url: str | None = None, refuse_own_host: bool = False) -> Options:
 
 def test_the_own_host_gets_no_request(server: Server) -> None:
     found = of(endpoint={"url": server.url})
-    answer = ask_druid(Secrets(), found, (SERVERS,), options(refuse_own_host=True)).druid
-    assert answer is not None
-    refused = answer.answer(SERVERS)
+    answers, _secrets = ask_druid(Secrets(), found, (SERVERS,), options(refuse_own_host=True))
+    refused = answers[SERVERS]
     assert isinstance(refused, Unavailable)
     assert (refused.cause, server.requests) == (state.NOT_CONNECTABLE, [])
 
@@ -110,19 +110,19 @@ def test_the_credentials_of_the_secret_are_sent(server: Server) -> None:
     historical = {"host": "h:8083", "type": "historical", "tier": "hot", "currSize": 5, "maxSize": 9}
     server.responses = [Response(body=[historical])]
     secret = {"OperatorUserName": "me", "OperatorPassword": CANARY}
-    found = ask_druid(Secrets(**secret), of(auth=LOGIN), (SERVERS,), options(server.url)).druid
-    assert found is not None
-    assert found.answer(SERVERS) == (("h:8083", "historical", "hot", 5, 9),)
+    answers, _secrets = ask_druid(Secrets(**secret), of(auth=LOGIN), (SERVERS,), options(server.url))
+    assert answers[SERVERS] == (("h:8083", "historical", "hot", 5, 9),)
     login = base64.b64encode(f"me:{CANARY}".encode()).decode()
     assert [each.headers["authorization"] for each in server.requests] == [[f"Basic {login}"]]
 
 
 def test_the_secret_is_known_to_the_masker() -> None:
     secret = {"OperatorUserName": "me", "OperatorPassword": CANARY}
-    after = ask_druid(Secrets(**secret), of(auth=LOGIN), (SERVERS,), options(NOWHERE))
-    assert after.observed.references[ReferenceKey("Secret", "ns", "login")] is not None
-    again = ask_druid(Secrets(**secret), after, (WORKERS,), options(NOWHERE))
-    assert again.missing_answers(SERVERS, WORKERS) is None
+    reads = ClusterReads(Secrets(**secret), "ns", options(NOWHERE))
+    found = replace(of(auth=LOGIN), reads=reads)
+    found.ask(SERVERS)
+    assert found.ask(WORKERS).missing_answers((SERVERS, WORKERS)) == ()
+    assert reads.secrets[ReferenceKey("Secret", "ns", "login")] is not None
 
 
 def test_a_write_that_fails_is_a_finding() -> None:

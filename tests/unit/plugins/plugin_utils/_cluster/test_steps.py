@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import confirmed, rejections
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import ChangeResource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRuns
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
@@ -286,9 +287,8 @@ def test_pod_that_must_be_replaced_is_evicted(server: Server, api: KubernetesApi
 def dry_run_of(api: KubernetesApi, steps: list[Step]) -> tuple[tuple[Step, ...], tuple[Finding, ...]]:
     """Return the steps that the API server confirms, and its rejections."""
     verdicts = dry_run(Context(api), steps)
-    draft = Draft(replace(inputs(druid.cluster()), verdicts=verdicts), tuple(steps))
+    draft = Draft(replace(inputs(druid.cluster()), dry_runs=DryRuns(verdicts)), tuple(steps))
     findings = rejections(draft)
-    assert isinstance(findings, tuple)
     return confirmed(draft.with_findings(findings).steps, verdicts), findings
 
 

@@ -7,24 +7,25 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import (
     changed_objects,
     unlisted_objects,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.preconditions import invalid_spec
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.prune import removed_objects
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Get
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import (
+    answers_of,
+    decided,
+    inputs,
+)
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.render.features import (
     FEATURES,
     Case,
@@ -75,7 +76,7 @@ def test_settled_cluster_has_no_steps(case: Case) -> None:
     assert removed_objects(cluster, desired, observed) == ()
     based_on = inputs(cluster, observed)
     invalid = invalid_spec(based_on)
-    assert decide(based_on) == Plan(findings=invalid, warnings=() if invalid else desired.warnings)
+    assert decided(based_on) == Plan(findings=invalid, warnings=() if invalid else desired.warnings)
 
 
 def test_everything_is_created_in_the_order_of_the_rollout() -> None:
@@ -278,7 +279,10 @@ def test_interrupted_recreation_is_completed() -> None:
 
 def test_objects_that_no_list_shows_are_read() -> None:
     cluster, desired = cluster_and_desired()
-    assert unlisted_objects(inputs(cluster)) == Get(tuple(map(key_of, desired.objects)))
-    missing = inputs(cluster, without(converged(desired), "StatefulSet"))
-    assert unlisted_objects(missing) == Get((ObjectKey("StatefulSet", "druid-c-brokers"),))
-    assert unlisted_objects(replace(missing, unlisted={})) is None
+    new = inputs(cluster)
+    assert unlisted_objects(new) == {}
+    assert answers_of(new).asked == [*map(key_of, desired.objects)]
+    [live] = converged(desired).of_kind("StatefulSet")
+    missing = inputs(cluster, without(converged(desired), "StatefulSet"), objects=[live])
+    assert unlisted_objects(missing) == {ObjectKey("StatefulSet", "druid-c-brokers"): live}
+    assert answers_of(missing).asked == [ObjectKey("StatefulSet", "druid-c-brokers")]

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide, preconditions
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import preconditions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.deferred_removals import deferred_removals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_operator_conflict import (
     go_operator_conflict,
@@ -37,6 +37,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 )
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, recording
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import (
+    decided,
     draft,
     inputs,
     inputs_of,
@@ -364,7 +365,6 @@ PVC: Manifest = {
 def test_fields_that_the_go_operator_ignored_block_all_changes(node: dict[str, Any]) -> None:
     """Nothing is written or removed, and the finalizer is set, so that the resource can be deleted."""
     observed = converged(render(druid.cluster({}))).with_objects([PVC])
-    plan = decide(inputs(druid.cluster(node), observed))
-    assert isinstance(plan, Plan)
+    plan = decided(inputs(druid.cluster(node), observed))
     assert [(finding.reason, finding.group) for finding in plan.findings] == [(reasons.INVALID_SPEC, None)]
     assert plan.steps == ()

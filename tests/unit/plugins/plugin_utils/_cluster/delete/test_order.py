@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from copy import deepcopy
 from typing import Any
 
@@ -13,8 +14,8 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.order import (
     QUIET_ATTEMPTS,
     Deletion,
-    Steps,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.reads import DeletionReads
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
@@ -30,7 +31,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
 Manifest = dict[str, Any]
 
 FINALIZER = "deletepvc.finalizers.druid.apache.org"
-READ, PODS, USERS, PAUSE, RECORD = "ReadClaims", "ReadPods", "ReadUsers", "Pause", "update Druid"
+READ, PODS, USERS, PAUSE, RECORD = "claims", "pods", "users", "pause", "update Druid"
 RUNNING = druid.cluster()
 NAMED = Cluster.from_resource({**druid.resource(), "spec": {}})
 
@@ -53,24 +54,51 @@ def pod() -> Manifest:
     return {"kind": "Pod", "metadata": metadata, "spec": template["spec"]}
 
 
-def run_through(deletion: Steps, found: Observed) -> list[str]:
-    """Return the steps and needs in order; each need returns the same objects."""
-    events: list[str] = []
-    result: Any = None
-    while True:
-        try:
-            item = deletion.send(result)
-        except StopIteration:
-            return events
-        result = None if isinstance(item, Step) else found
-        events.append(f"{item.verb} {item.key.kind}" if isinstance(item, Step) else type(item).__name__)
-
-
 def pvc(*owners: str) -> Manifest:
     return stored({"apiVersion": "v1", **claim("data-druid-c-brokers-0", *owners)})
 
 
 CLAIMS = Observed().with_objects([pvc()])
+
+
+class Table(DeletionReads):
+    """Each read of the namespace returns the same objects; `events` has the reads, and the steps in between."""
+
+    def __init__(self, found: Observed = CLAIMS, live: Observed | None = None) -> None:
+        self.found, self.live = found, live or Observed()
+        self.events: list[str] = []
+
+    def labelled(self) -> Observed:
+        return self.live
+
+    def with_all_claims(self, observed: Observed) -> Observed:
+        return observed
+
+    def claims(self, _owned: Collection[str]) -> Observed:
+        return self._read(READ)
+
+    def pods(self) -> Observed:
+        return self._read(PODS)
+
+    def users(self) -> Observed:
+        return self._read(USERS)
+
+    def pause(self, _seconds: float) -> None:
+        self._read(PAUSE)
+
+    def _read(self, name: str) -> Observed:
+        self.events.append(name)
+        return self.found
+
+
+def run_through(deletion: Deletion, steps: Iterable[Step]) -> list[str]:
+    """Return the steps and reads in order."""
+    assert isinstance(deletion.reads, Table)
+    for step in steps:
+        deletion.reads.events.append(f"{step.verb} {step.key.kind}")
+    return deletion.reads.events
+
+
 DELETED = ["delete PersistentVolumeClaim"]
 # What remains when the workloads are deleted.
 LAST = [READ, *DELETED, PODS, READ, *DELETED, READ, "update Druid"]
@@ -86,21 +114,21 @@ ORDERS: list[tuple[tuple[str, ...], dict[str, Any], list[str]]] = [
 
 @pytest.mark.parametrize(("finalizers", "spec", "expected"), ORDERS)
 def test_terminating_resource(finalizers: tuple[str, ...], spec: dict[str, Any], expected: list[str]) -> None:
-    deletion = Deletion(NAMED, waits=True).of_resource(terminating(*finalizers, **spec), converged(render(RUNNING)))
-    assert run_through(deletion, CLAIMS) == expected
+    deletion = Deletion(NAMED, Table(), waits=True)
+    steps = deletion.of_resource(terminating(*finalizers, **spec), converged(render(RUNNING)))
+    assert run_through(deletion, steps) == expected
 
 
 def test_plan_does_not_wait() -> None:
-    deletion = Deletion(NAMED, is_plan=True).of_resource(terminating(FINALIZER), converged(render(RUNNING)))
-    assert run_through(deletion, CLAIMS) == [RECORD, "delete StatefulSet", READ, *DELETED, READ, "update Druid"]
+    deletion = Deletion(NAMED, Table(), is_plan=True)
+    steps = deletion.of_resource(terminating(FINALIZER), converged(render(RUNNING)))
+    assert run_through(deletion, steps) == [RECORD, "delete StatefulSet", READ, *DELETED, READ, "update Druid"]
 
 
 def test_wait_for_remaining_pods_is_limited() -> None:
     """Then the resource stays: a controller may still create a PVC, which the deletion would leave behind."""
-    deletion = Deletion(NAMED, waits=True)
-    events = run_through(
-        deletion.of_resource(terminating(FINALIZER), converged(render(RUNNING))), Observed().with_objects([pod()])
-    )
+    deletion = Deletion(NAMED, Table(Observed().with_objects([pod()])), waits=True)
+    events = run_through(deletion, deletion.of_resource(terminating(FINALIZER), converged(render(RUNNING))))
     assert events == [RECORD, "delete StatefulSet", READ, *[PODS, USERS, PAUSE] * QUIET_ATTEMPTS]
     assert deletion.running == ["druid-c-brokers-0"]
 
@@ -108,19 +136,23 @@ def test_wait_for_remaining_pods_is_limited() -> None:
 def test_the_operator_does_not_wait() -> None:
     """The reconcile ends after the deletion of the workloads, and the next one continues when the pods terminate."""
     resource = terminating(FINALIZER)
-    deletion = Deletion(NAMED).of_resource(resource, converged(render(RUNNING)))
-    assert run_through(deletion, CLAIMS) == [RECORD, "delete StatefulSet", READ, *DELETED]
+    assert continued(resource, converged(render(RUNNING))) == [RECORD, "delete StatefulSet", READ, *DELETED]
     resource["metadata"]["annotations"] = {"druid.apache.org/deletes-pvcs": resource["metadata"]["uid"]}
     running = CLAIMS.with_objects([pod()])
-    assert run_through(Deletion(NAMED).of_resource(resource, Observed()), running) == [READ, *DELETED, PODS, USERS]
-    assert run_through(Deletion(NAMED).of_resource(resource, Observed()), CLAIMS) == LAST
+    assert continued(resource, Observed(), running) == [READ, *DELETED, PODS, USERS]
+    assert continued(resource, Observed()) == LAST
+
+
+def continued(resource: Manifest, observed: Observed, found: Observed = CLAIMS) -> list[str]:
+    deletion = Deletion(NAMED, Table(found))
+    return run_through(deletion, deletion.of_resource(resource, observed))
 
 
 def test_pvcs_that_would_be_deleted_with_their_stateful_set_are_retained_first() -> None:
     owned = pvc("uid-of-druid-c-brokers")
     observed = converged(render(RUNNING)).with_objects([stateful_set(DELETE), owned])
-    deletion = Deletion(NAMED).of_variables(observed, delete_claims=False)
-    assert run_through(deletion, Observed().with_objects([owned])) == [
+    deletion = Deletion(NAMED, Table(Observed().with_objects([owned]), observed))
+    assert run_through(deletion, deletion.of_variables(delete_claims=False)) == [
         READ,
         "update StatefulSet",
         READ,
@@ -149,8 +181,8 @@ LOST: list[tuple[tuple[str, ...], dict[str, Any], list[str], bool]] = [
 def test_pvcs_stay_when_all_objects_are_deleted(
     finalizers: tuple[str, ...], spec: dict[str, Any], expected: list[str], warns: bool
 ) -> None:
-    deletion = Deletion(NAMED)
-    assert run_through(deletion.of_resource(terminating(*finalizers, **spec), Observed()), CLAIMS) == expected
+    deletion = Deletion(NAMED, Table())
+    assert run_through(deletion, deletion.of_resource(terminating(*finalizers, **spec), Observed())) == expected
     text = (
         "These PVCs are retained, since the resource owns no object any more, as when they are deleted after a "
         "deletion with --cascade=orphan: data-druid-c-brokers-0. To delete their data, delete them manually."
@@ -161,13 +193,14 @@ def test_pvcs_stay_when_all_objects_are_deleted(
 def test_a_recorded_deletion_continues_without_objects() -> None:
     resource = terminating(FINALIZER)
     resource["metadata"]["annotations"] = {"druid.apache.org/deletes-pvcs": resource["metadata"]["uid"]}
-    assert run_through(Deletion(NAMED).of_resource(resource, Observed()), CLAIMS) == LAST
+    assert continued(resource, Observed()) == LAST
 
 
 def test_objects_of_an_earlier_resource_of_the_name_are_not_its_own() -> None:
     earlier = converged(render(Cluster.from_resource(_with_uid("u-0"))))
-    deletion = Deletion(NAMED)
-    assert run_through(deletion.of_resource(terminating(FINALIZER), earlier), CLAIMS) == [READ, READ, "update Druid"]
+    deletion = Deletion(NAMED, Table())
+    steps = deletion.of_resource(terminating(FINALIZER), earlier)
+    assert run_through(deletion, steps) == [READ, READ, "update Druid"]
     assert "data-druid-c-brokers-0" in deletion.warnings[0]
 
 
@@ -181,9 +214,9 @@ def test_objects_without_an_owner_and_their_pvcs_are_retained() -> None:
     observed = converged(render(RUNNING))
     [live] = (deepcopy(each) for each in observed.of_kind("StatefulSet"))
     del live["metadata"]["ownerReferences"]
-    deletion = Deletion(NAMED)
+    deletion = Deletion(NAMED, Table())
     steps = deletion.of_resource(terminating(FINALIZER), observed.with_objects([live]))
-    assert run_through(steps, CLAIMS) == [READ, READ, "update Druid"]
+    assert run_through(deletion, steps) == [READ, READ, "update Druid"]
     [warning] = deletion.warnings
     assert warning.startswith("These PVCs are retained, since StatefulSet druid-c-brokers has no owner")
     assert "data-druid-c-brokers-0" in warning

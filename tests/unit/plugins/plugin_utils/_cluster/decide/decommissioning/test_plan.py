@@ -9,16 +9,17 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import decommission_record as record
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.groups import (
+    ask_about_servers,
     decommission_of,
-    questions,
+    needs_answers,
     situation,
     with_names,
 )
@@ -31,11 +32,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dynamic_config import specified
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import to_annotation
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
-    AskDruid,
-    Get,
-    GetResource,
     Inputs,
-    List,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
@@ -56,11 +53,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
     Server,
     replicated_bytes,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import deciding, druid, rolling
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import decided
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 
 NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)
@@ -140,23 +138,6 @@ def inputs(
     return replace(found, resource={**found.resource, "status": status or {}})
 
 
-def decided(found: Inputs) -> Plan:
-    """The plan; the server has nothing else, and accepts everything."""
-    for _need in range(10):
-        plan = decide(found)
-        if isinstance(plan, Plan):
-            return plan
-        if isinstance(plan, Get):
-            found = replace(found, unlisted={})
-        elif isinstance(plan, List):
-            found = replace(found, lists={**found.lists, plan.kind: ()})
-        elif isinstance(plan, GetResource):
-            found = replace(found, latest=(found.resource,))
-        else:
-            found = replace(found, verdicts={})
-    raise AssertionError
-
-
 def replicas(plan: Plan) -> list[int]:
     """What the plan sets the replicas to."""
     key = ObjectKey("StatefulSet", "druid-c-historicals")
@@ -193,15 +174,21 @@ AT_REST = [
 @pytest.mark.parametrize(("which", "live"), AT_REST)
 def test_nothing_is_asked(which: Cluster, live: Observed) -> None:
     found = inputs(which, live)
-    assert questions(found) is None
+    assert not needs_answers(found)
     assert (decommission_of(found).replicas, decommission_of(found).record) == ({}, ())
 
 
 def test_druid_is_asked_about_a_group_that_shrinks_and_about_a_recorded_name() -> None:
-    everything = AskDruid((SERVERS, LOAD_QUEUES, COORDINATOR_CONFIG, LOAD_STATUS))
-    assert questions(inputs()) == everything
-    assert questions(inputs(cluster(2), status=recorded())) == everything
-    assert questions(inputs(answers=in_druid())) is None
+    everything = (SERVERS, LOAD_QUEUES, COORDINATOR_CONFIG, LOAD_STATUS)
+    for found in (inputs(), inputs(cluster(2), status=recorded())):
+        assert asked(found, in_druid())[0] == everything
+
+
+def asked(found: Inputs, druid: DruidState) -> list[tuple[Question[Any], ...]]:
+    """Return what a Druid with these answers is asked."""
+    found = deciding.with_answers(found, answers=druid.answers)
+    ask_about_servers(found)
+    return deciding.answers_of(found).questions
 
 
 def test_the_replicas_stay_and_the_name_is_recorded_first() -> None:
@@ -249,8 +236,8 @@ def test_check_mode_shows_the_name_before_it_is_recorded() -> None:
 
 def test_no_name_is_added_for_an_outdated_resource() -> None:
     found = inputs(answers=in_druid(), status=recorded())
-    latest = {**found.resource, "metadata": {"uid": "u-1", "generation": 2}}
-    assert decided(replace(found, latest=(latest,))).steps == ()
+    latest = {**found.resource, "metadata": {**found.resource["metadata"], "generation": 2}}
+    assert decided(deciding.with_answers(found, latest=latest, druid=in_druid())).steps == ()
 
 
 def test_what_an_older_version_has_recorded_goes_on_when_it_is_in_the_annotation() -> None:
@@ -668,10 +655,10 @@ def replicated(found: Any, number: int | None = 2, **more: Any) -> DruidState:
 
 
 def test_the_segments_are_asked_for_only_if_a_rule_requires_more_replicas_than_historicals_stay() -> None:
-    assert questions(inputs(answers=in_druid())) is None
-    found = in_druid(more={RULES: (Rule("_default", "hot", 2), Rule("visits", "cold", 3))})
-    assert questions(inputs(answers=found)) == AskDruid((VISIBLE, REPLICAS))
-    assert questions(inputs(answers=in_druid(0, more={RULES: (Rule("_default", "hot", 2),)}))) is None
+    assert REPLICAS not in chain(*asked(inputs(), in_druid()))
+    rules = (Rule("_default", "hot", 2), Rule("visits", "cold", 3))
+    assert asked(inputs(), in_druid(more={RULES: rules, VISIBLE: 0, REPLICAS: 0}))[-1] == (VISIBLE, REPLICAS)
+    assert REPLICAS not in chain(*asked(inputs(), in_druid(0, more={RULES: rules[:1]})))
 
 
 @pytest.mark.parametrize(

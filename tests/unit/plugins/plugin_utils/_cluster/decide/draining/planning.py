@@ -7,34 +7,31 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.workers import (
     VERSION,
     active_tasks,
     task_payload,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
-    AskDruid,
-    DryRun,
-    DryRunRecreations,
-    DryRunTemplates,
     Inputs,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions, state
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import Need
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Question, Unavailable
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import (
+    decided,
+    inputs,
+    with_answers,
+)
 
 GROUP, NAME = "middlemanagers", "druid-c-middlemanagers"
 SET = ObjectKey("StatefulSet", NAME)
@@ -90,22 +87,7 @@ def live(cluster: Cluster, annotation: Any = None, partition: int = 0, **more: A
 
 def planned(which: Inputs, answers: dict[Question[Any], Any] | None = None) -> Plan:
     """Return the plan; the API server changes nothing in what it dry runs, and Druid gives these answers."""
-    found: Plan | Need = decide(which)
-    while isinstance(found, Need):
-        if isinstance(found, AskDruid):
-            assert answers is not None, found.questions
-            asked = {question: answers[question] for question in found.questions}
-            which = replace(which, druid=(which.druid or DruidState()).with_answers(asked))
-        elif isinstance(found, DryRun):
-            which = replace(which, verdicts={each.key: Verdict(each, after=each.after) for each in found.steps})
-        elif isinstance(found, DryRunTemplates):
-            which = replace(which, templates={each.key: Verdict(each, after=each.after) for each in found.steps})
-        elif isinstance(found, DryRunRecreations):
-            which = replace(which, recreations={})
-        else:
-            raise AssertionError(found)
-        found = decide(which)
-    return found
+    return decided(with_answers(which, answers=answers))
 
 
 def of_workers(plan: Plan) -> tuple[Step, ...]:

@@ -99,7 +99,7 @@ def test_there_is_no_copy_as_long_as_the_stateful_set_stays() -> None:
 
 @pytest.mark.parametrize("records", [RECORDS, [], [recorded(1, released="2025-12-31T23:59:30Z")]])
 def test_after_an_interruption_every_pod_stays(records: Any) -> None:
-    plan = planned(inputs(cluster(ORDERED), interrupted(records), now=NOW, unlisted={}), BUSY)
+    plan = planned(inputs(cluster(ORDERED), interrupted(records), now=NOW), BUSY)
     assert steps(plan) == [("create", "StatefulSet")]
     spec = of_workers(plan)[0].manifest["spec"]
     assert (spec["updateStrategy"]["rollingUpdate"], spec["replicas"]) == ({"partition": 2}, 2)
@@ -107,18 +107,18 @@ def test_after_an_interruption_every_pod_stays(records: Any) -> None:
 
 
 def test_so_it_does_if_others_have_deleted_the_stateful_set() -> None:
-    plan = planned(inputs(cluster(), interrupted(), now=NOW, unlisted={}), BUSY)
+    plan = planned(inputs(cluster(), interrupted(), now=NOW), BUSY)
     assert steps(plan) == [("update", "ConfigMap"), ("create", "StatefulSet")]
     assert record_of(plan, "ConfigMap") == record_of(plan, "StatefulSet") == "[]"
 
 
 def test_pods_that_are_about_to_be_removed_are_drained_after_an_interruption() -> None:
-    plan = planned(inputs(cluster({GROUP: {"replicas": 1}}), interrupted(RECORDS), now=NOW, unlisted={}), BUSY)
+    plan = planned(inputs(cluster({GROUP: {"replicas": 1}}), interrupted(RECORDS), now=NOW), BUSY)
     assert [each.manifest["spec"]["replicas"] for each in of_workers(plan) if each.key == SET] == [2]
 
 
 def test_workers_are_enabled_again_if_draining_is_not_requested_any_more() -> None:
-    plan = planned(inputs(rolling.cluster(), interrupted(RECORDS), now=NOW, unlisted={}), BUSY)
+    plan = planned(inputs(rolling.cluster(), interrupted(RECORDS), now=NOW), BUSY)
     assert requests(plan) == [f"enable worker 10.0.0.1:8091 of pod {NAME}-1 in Druid"]
     assert pods(record_of(plan, "StatefulSet")) == [f"{NAME}-1"]
 

@@ -161,7 +161,7 @@ def test_fewer_replicas_wait() -> None:
     before = rolling.cluster(**STRATEGY)
     which = rolling.cluster(nodes={GROUP: {"replicas": 1}}, **STRATEGY)
     observed = live(before)
-    write, request = of_workers(planned(inputs(which, observed, now=NOW, latest=()), druid(worker(0), worker(1))))
+    write, request = of_workers(planned(inputs(which, observed, now=NOW), druid(worker(0), worker(1))))
     assert write.manifest["spec"]["replicas"] == 2
     assert isinstance(request, DruidRequest)
     assert request.path.endswith("10.0.0.1:8091/disable")

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -32,7 +31,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
     while_reading,
     worker,
 )
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import decided, inputs
 
 LASTING = [state.NO_ROUTER, state.NOT_CONNECTABLE, state.UNAUTHORIZED, state.UNSUPPORTED, state.INVALID]
 
@@ -50,7 +49,7 @@ def test_warns_if_the_workers_can_never_be_asked(cause: str, strategy: dict[str,
 def test_does_not_warn_about_workers_that_nothing_is_done_with() -> None:
     which = rolling.cluster(**STRATEGY)
     known = DruidState({questions.WORKERS: Unavailable(state.UNAUTHORIZED, "Why.")})
-    assert planned(replace(inputs(which, live(which), now=NOW), druid=known)).rollout_warnings == ()
+    assert decided(inputs(which, live(which), now=NOW, druid=known)).rollout_warnings == ()
 
 
 NO_HANDOFF: list[tuple[Question[Any], str, bool]] = [

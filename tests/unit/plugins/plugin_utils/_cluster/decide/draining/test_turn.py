@@ -72,7 +72,7 @@ def test_pods_that_are_not_kept_any_more_wait_for_their_turn(before: dict[str, A
 @pytest.mark.parametrize("before", KEPT)
 def test_workers_are_drained_for_fewer_replicas_while_their_group_waits_for_its_turn(before: dict[str, Any]) -> None:
     _which, found = lowered(before, {**OTHER, GROUP: {"replicas": 1}})
-    plan = planned(replace(found, latest=()), {**unknown(), **druid(worker(0), worker(1))})
+    plan = planned(replace(found), {**unknown(), **druid(worker(0), worker(1))})
     write, request = of_workers(plan)
     assert write.after is not None
     assert write.after["spec"]["updateStrategy"] == before

@@ -14,7 +14,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan_output import lines
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
@@ -27,10 +26,7 @@ BEFORE, SINCE = "2026-11-28T12:00:00Z", "2026-11-28T12:00:01Z"
 
 def planned(which: Cluster, live: Observed, *findings: Finding) -> Plan:
     steps = rolling.steps(which, live)
-    confirmed = {step.key: Verdict(step, step.after) for step in steps}
-    plan = Draft(inputs(which, live, templates=confirmed), steps, findings).plan()
-    assert isinstance(plan, Plan)
-    return plan
+    return Draft(inputs(which, live), steps, findings).plan()
 
 
 def effects(plan: Plan) -> list[str]:

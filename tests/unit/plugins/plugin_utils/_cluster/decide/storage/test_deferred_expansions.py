@@ -9,15 +9,18 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_update import (
+    Notice,
+    UpdateClaim,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_expansion import deferred
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, LetOthersGrow
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import orphans, rolling
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import decided, inputs
 
 FIRST, SECOND = "historicals", "middlemanagers"
 OF_FIRST, OF_SECOND = (f"d-druid-c-{key}-0" for key in (FIRST, SECOND))
@@ -42,7 +45,7 @@ def found(*claims: dict[str, Any], template: str = "1Gi", **more: Any) -> Inputs
     live = rolling.observed(rolling.cluster(nodes=nodes, scalePvcSts=True)).with_objects(claims)
     desired = {key: {"volumeClaimTemplates": sized("2Gi")} for key in (FIRST, SECOND)}
     which = rolling.cluster(nodes=desired, scalePvcSts=True)
-    return inputs(which, live, storage_classes={"s": {"allowVolumeExpansion": True}}, **more)
+    return inputs(which, live, classes={"s": {"allowVolumeExpansion": True}}, **more)
 
 
 CASES: dict[str, tuple[Inputs, dict[str, str]]] = {
@@ -61,21 +64,14 @@ def test_deferred(which: Inputs, expected: dict[str, str]) -> None:
     assert deferred(which) == expected
 
 
-READ: dict[str, Any] = {
-    "unlisted": {},
-    "verdicts": {},
-    "recreations": {},
-    "lists": {"PodDisruptionBudget": (), CLAIM: ()},
-}
+def rejected(name: str, message: str) -> dict[ObjectKey, Verdict]:
+    rejection = Finding(reasons.REJECTED_BY_API_SERVER, message, FIRST)
+    step = UpdateClaim(group=FIRST, live=claim(name), patch=[], notice=Notice("", ""))
+    return {ObjectKey(CLAIM, name): Verdict(step, rejection=rejection)}
 
 
 def test_a_group_whose_patch_is_rejected_does_not_hold_another_one() -> None:
-    rejection = Finding(reasons.REJECTED_BY_API_SERVER, "exceeded quota.", FIRST)
-    rejected = {ObjectKey(CLAIM, OF_FIRST): rejection}
-    claims = (claim(OF_FIRST), claim(OF_SECOND))
-    assert decide(found(*claims, rejected_patches=rejected, **READ)) == LetOthersGrow(FIRST)
-    plan = decide(found(*claims, rejected_patches=rejected, blocked_expansions=frozenset({FIRST}), **READ))
-    assert isinstance(plan, Plan)
+    plan = decided(found(claim(OF_FIRST), claim(OF_SECOND), verdicts=rejected(OF_FIRST, "exceeded quota.")))
     assert [(step.verb, step.key.kind, step.group) for step in plan.steps] == [
         ("update", CLAIM, SECOND),
         ("recreate", "StatefulSet", SECOND),
@@ -84,10 +80,7 @@ def test_a_group_whose_patch_is_rejected_does_not_hold_another_one() -> None:
 
 
 def test_a_group_that_grows_already_holds_the_other_one_whatever_blocks_it() -> None:
-    rejection = Finding(reasons.REJECTED_BY_API_SERVER, "not valid.", FIRST)
-    rejected = {ObjectKey(CLAIM, OF_FIRST): rejection}
-    plan = decide(found(claim(OF_FIRST, "2Gi"), claim(OF_SECOND), rejected_patches=rejected, **READ))
-    assert isinstance(plan, Plan)
+    plan = decided(found(claim(OF_FIRST, "2Gi"), claim(OF_SECOND), verdicts=rejected(OF_FIRST, "not valid.")))
     assert {(step.verb, step.group) for step in plan.steps if step.key.kind != "Pod"} == {("recreate", FIRST)}
 
 
@@ -98,8 +91,5 @@ def test_a_rejected_group_whose_other_expansion_is_infeasible_does_not_hold_anot
     infeasible = claim(OF_FIRST, "2Gi")
     infeasible["status"]["allocatedResourceStatuses"] = {"storage": "NodeResizeInfeasible"}
     claims = (infeasible, {**claim(OF_FIRST), "metadata": other["metadata"]}, claim(OF_SECOND))
-    rejected = {ObjectKey(CLAIM, small): Finding(reasons.REJECTED_BY_API_SERVER, "exceeded quota.", FIRST)}
-    assert decide(found(*claims, rejected_patches=rejected, **READ)) == LetOthersGrow(FIRST)
-    plan = decide(found(*claims, rejected_patches=rejected, blocked_expansions=frozenset({FIRST}), **READ))
-    assert isinstance(plan, Plan)
+    plan = decided(found(*claims, verdicts=rejected(small, "exceeded quota.")))
     assert (CLAIM, SECOND) in {(step.key.kind, step.group) for step in plan.steps}

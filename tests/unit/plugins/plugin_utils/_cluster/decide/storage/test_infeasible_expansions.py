@@ -9,17 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.infeasible_expansions import (
     infeasible_expansions,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_expansion import deferred
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_updates import pvc_updates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, orphans, rolling
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import decided, inputs
 
 TEMPLATES: list[Any] = [{"metadata": {"name": "d"}, "spec": {"resources": {"requests": {"storage": "9Ti"}}}}]
 FAILED = {"type": "ControllerResizeError", "status": "True", "message": "exceeds the limit of the array."}
@@ -54,10 +52,7 @@ def test_finding(state: str, conditions: tuple[dict[str, str], ...], expected: s
         assert expected is not None
         assert expected in each.message
         assert (each.reason, each.object) == ("VolumesNotExpandable", "PersistentVolumeClaim d-druid-c-brokers-0")
-        read: dict[str, Any] = {"unlisted": {}, "verdicts": {}, "storage_classes": {}}
-        lists: dict[str, Any] = {"PodDisruptionBudget": ()}
-        plan = decide(inputs(which, observed(which, state, conditions), lists=lists, **read))
-        assert isinstance(plan, Plan)
+        plan = decided(inputs(which, observed(which, state, conditions)))
         assert [finding.is_problem for finding in plan.findings] == [True, False]
 
 
@@ -75,7 +70,7 @@ def test_another_group_does_not_wait(states: tuple[str, str], waiting: dict[str,
     claims = [growing(f"d-druid-c-historicals-{ordinal}", state) for ordinal, state in enumerate(states)]
     small["spec"]["storageClassName"] = "s"
     live = rolling.observed(which).with_objects([*claims, small])
-    found = inputs(which, live, storage_classes={"s": {"allowVolumeExpansion": True}})
+    found = inputs(which, live, classes={"s": {"allowVolumeExpansion": True}})
     assert deferred(found) == waiting
     expected = [] if waiting else ["d-druid-c-middlemanagers-0"]
     assert [step.key.name for step in pvc_updates(found)] == expected

@@ -6,15 +6,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.kept_claims import kept_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.orphan_marks import mark_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import orphans
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import (
+    answers_of,
+    decided,
+    with_answers,
+)
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.orphans import (
     claim,
     cluster,
@@ -86,11 +88,8 @@ def test_a_claim_with_such_a_mark_is_changed_once(deletes: bool) -> None:
     marked = claim(f"d-{NAME}-0", NAME, labels=go)
     objects = orphans.observed(which, [marked]).with_objects([removed])
     found = orphan_inputs(which, (), live=objects)
-    lists = {**found.lists, **dict.fromkeys(("ReplicaSet", "PodDisruptionBudget", "ResourceQuota"), ())}
-    lists["PersistentVolumeClaim"] = (marked,)
-    read = {"unlisted": {}, "verdicts": {}, "latest": (found.resource,)}
-    plan = decide(replace(found, lists=lists, **read))
-    assert isinstance(plan, Plan)
+    lists = {**answers_of(found).lists, "PersistentVolumeClaim": (marked,)}
+    plan = decided(with_answers(found, lists=lists))
     changed = [(step.verb, step.key.kind) for step in plan.steps if NAME in step.key.name]
     assert changed == [("update", "PersistentVolumeClaim"), ("delete", "StatefulSet")]
 

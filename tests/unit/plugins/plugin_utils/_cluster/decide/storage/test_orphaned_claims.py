@@ -10,14 +10,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_users import KINDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.orphaned_claims import (
     orphaned_claims,
-    users_of_claims,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import List
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import orphans, rolling
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import answers_of
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.orphans import (
     claim,
     cluster,
@@ -206,8 +206,9 @@ def test_ordinals_that_do_not_start_at_zero() -> None:
 
 def test_the_namespace_is_read_only_before_a_loss() -> None:
     for live, is_needed in ((claim(FIRST), False), (claim(SECOND, **marks(5)), False), (claim(SECOND), True)):
-        found = replace(orphan_inputs(cluster(), [live]), lists={})
-        assert users_of_claims(found) == (List("Pod") if is_needed else None)
+        found = orphan_inputs(cluster(), [live])
+        orphaned_claims(found)
+        assert answers_of(found).asked == [*KINDS] * is_needed
 
 
 def test_a_mark_restores_all_parts() -> None:

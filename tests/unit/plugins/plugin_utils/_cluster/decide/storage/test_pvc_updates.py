@@ -14,8 +14,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sto
     ignored_updates,
     pvc_updates,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRuns
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Verdict
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, orphans
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged
@@ -150,7 +152,8 @@ def test_a_change_that_the_api_server_ignores_is_a_warning(before: Manifest, aft
     steps = pvc_updates(provided)
     assert len(steps) == len(live)
     assert ignored_updates(provided) == []
-    judged = replace(provided, ignored_patches=frozenset(step.key for step in steps))
+    ignored = {step.key: Verdict(step, step.live) for step in steps}
+    judged = replace(provided, dry_runs=DryRuns(patches=ignored))
     assert pvc_updates(judged) == ()
     assert ignored_updates(judged) == [warning]
 

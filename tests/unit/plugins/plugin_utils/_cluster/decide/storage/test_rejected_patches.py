@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_update import (
     Notice,
     UpdateClaim,
@@ -15,10 +16,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sto
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.rejected_patches import (
     rejected_patches,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import dry_runs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import Retain
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRunPatches
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRuns
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, orphans
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import draft
@@ -33,25 +35,24 @@ REFUSAL = Finding("RejectedByAPIServer", "It exceeds a quota. Nothing of group b
 
 
 def test_patches_are_judged() -> None:
-    found = draft(druid.cluster(), steps=[PATCH])
-    assert rejected_patches(found) == DryRunPatches((PATCH,))
-    accepted = replace(found, inputs=replace(found.inputs, rejected_patches={}))
-    assert rejected_patches(accepted) == ()
+    others = (replace(PATCH, group=None), Retain(live=LIVE, releases=frozenset({"u"})))
+    assert dry_runs(draft(druid.cluster(), steps=others)).patches == {}
+    judged = dry_runs(draft(druid.cluster(), steps=[PATCH]))
+    assert [*judged.patches] == [KEY]
+    assert rejected_patches(judged_draft(judged.patches[KEY])) == ()
 
 
-def test_other_patches_are_not_judged() -> None:
-    others = (replace(PATCH, group=None), Retain(live=LIVE, releases=frozenset({"u"})), Delete(group="a", live=LIVE))
-    assert rejected_patches(draft(druid.cluster(), steps=others)) == ()
+def judged_draft(verdict: Verdict, *others: Step) -> Draft:
+    found = draft(druid.cluster(), steps=[PATCH, *others])
+    return replace(found, inputs=replace(found.inputs, dry_runs=DryRuns(patches={KEY: verdict})))
 
 
 def test_a_rejection_blocks_the_group_whose_stateful_set_is_recreated_or_deleted() -> None:
     """It is deleted when the group becomes a Deployment, after its PVCs are recorded as kept."""
     dependent = [((step_of(operation, SET, "brokers"),), None) for operation in ("recreate", "delete")]
     for others, expected in (*dependent, ((), str(KEY))):
-        found = draft(druid.cluster(), steps=[PATCH, *others])
-        judged = replace(found, inputs=replace(found.inputs, rejected_patches={KEY: REFUSAL}))
+        judged = judged_draft(Verdict(PATCH, rejection=REFUSAL), *others)
         findings = rejected_patches(judged)
-        assert isinstance(findings, tuple)
         [finding] = findings
         assert (finding.group, finding.object) == ("brokers", expected)
         assert finding.message == (REFUSAL.message if others else "It exceeds a quota. It blocks no other object.")

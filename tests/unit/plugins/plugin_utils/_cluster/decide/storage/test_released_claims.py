@@ -6,14 +6,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.released_claims import (
-    all_claims,
     released_claims,
+    retains_claims,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import List
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
@@ -63,13 +63,11 @@ def test_pvcs_without_our_labels_are_found_by_their_owner() -> None:
     unlabelled = claim("unlabelled", OWNER)
     unlabelled["metadata"].pop("labels")
     found = inputs(druid.cluster({POLICY: DELETE}, **FLAG), Observed().with_objects([stateful_set(RETAIN)]))
-    need = all_claims(found)
-    assert need == List("PersistentVolumeClaim")
-    complete = inputs(found.cluster, found.observed, lists={"PersistentVolumeClaim": (unlabelled, FREE)})
-    assert all_claims(complete) is None
+    assert retains_claims(found.cluster)
+    complete = replace(found, claims=(unlabelled, FREE))
     assert [step.key.name for step in released_claims(complete)] == ["unlabelled"]
 
 
 @pytest.mark.parametrize(("spec", "policy"), [({}, DELETE), (FLAG, RETAIN), (FLAG, None)])
 def test_other_clusters_need_no_more_requests(spec: Manifest, policy: Manifest | None) -> None:
-    assert all_claims(inputs(druid.cluster({POLICY: policy}, **spec))) is None
+    assert not retains_claims(druid.cluster({POLICY: policy}, **spec))

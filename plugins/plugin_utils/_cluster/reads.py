@@ -1,0 +1,84 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the decision about a cluster can read: objects, lists, dry runs of steps, and answers of Druid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import QUOTA
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.missing_pods import EVENT
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run, dry_run_of_creation
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import ReferenceKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context
+
+# The permission to list them can be missing. The writes themselves report quotas, and kubectl shows the events.
+_OPTIONAL = {
+    QUOTA: "check whether each group as a whole fits into the quotas",
+    EVENT: "report why pods are missing",
+}
+
+
+class ClusterReads(Reads):
+    """`druid` has the answers so far, and `secrets` what was read to ask: messages must not contain their values.
+
+    `templates` has the dry runs so far of workloads whose pod templates seem to differ: the API server normalizes them.
+    """
+
+    def __init__(self, api: KubernetesApi, namespace: str, options: Options) -> None:
+        super().__init__(api, namespace, _OPTIONAL)
+        self._options = options
+        self.druid = DruidState()
+        self.secrets: dict[ReferenceKey, Manifest | None] = {}
+        self.templates: dict[ObjectKey, Verdict] = {}
+
+    def storage_class(self, name: str) -> Manifest | str:
+        """Return the storage class, or why it could not be read: the permission is cluster-wide, and can be missing."""
+        return self._once(("StorageClass", name), lambda: self._storage_class(name))
+
+    def dry_run(self, steps: Iterable[Step]) -> dict[ObjectKey, Verdict]:
+        """Return the verdicts of the API server."""
+        return dry_run(Context(self._api), steps)
+
+    def dry_run_of_creations(self, steps: Iterable[Step]) -> dict[ObjectKey, Verdict]:
+        """Return the verdicts on the new objects alone: whether the old one can be deleted is judged later."""
+        return dry_run(Context(self._api), steps, dry_run_of_creation)
+
+    def template(self, step: Step) -> Verdict:
+        """Return the verdict on a workload whose pod template seems to differ."""
+        if step.key not in self.templates:
+            self.templates |= self.dry_run([step])
+        return self.templates[step.key]
+
+    def ask(self, inputs: Inputs, questions: tuple[Question[Any], ...]) -> DruidState:
+        """Return all answers of Druid so far, including those to these questions, or why there are none."""
+        missing = self.druid.missing_answers(questions)
+        if missing:
+            # The import of the HTTP client is slow, and a cluster at rest needs nothing of Druid.
+            from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_calls import ask_druid
+
+            answers, secrets = ask_druid(self._api, inputs, missing, self._options)
+            self.druid = self.druid.with_answers(answers)
+            self.secrets.update(secrets)
+        return self.druid
+
+    def _storage_class(self, name: str) -> Manifest | str:
+        try:
+            found = self._api.get("StorageClass", None, name)
+        except ApiError as error:
+            if error.status != FORBIDDEN:
+                raise
+            return str(error)
+        return f"storage class {name} does not exist." if found is None else found
