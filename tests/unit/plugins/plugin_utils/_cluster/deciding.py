@@ -95,7 +95,7 @@ class Answers(ClusterReads):
 
 
 # The resource of the inputs.
-LATEST: Manifest = {}
+UNCHANGED = "unchanged"
 TABLE = ("objects", "lists", "classes", "verdicts", "answers", "druid")
 
 
@@ -118,9 +118,9 @@ def inputs(cluster: Cluster, observed: Observed | None = None, **more: Any) -> I
     return found if "reads" in more else with_answers(found, **table)
 
 
-def with_answers(found: Inputs, *, latest: Manifest | None = LATEST, **table: Any) -> Inputs:
+def with_answers(found: Inputs, *, latest: Manifest | str | None = UNCHANGED, **table: Any) -> Inputs:
     """Return the inputs with another table of answers; `latest` is the resource as it is now."""
-    now = {"kind": names.KIND, **found.resource} if latest is LATEST else latest
+    now = {"kind": names.KIND, **found.resource} if latest == UNCHANGED else latest
     objects = (*table.pop("objects", ()), *(() if now is None else (now,)))
     return replace(found, reads=Answers(objects, **table))
 
