@@ -25,7 +25,7 @@ DIGESTS: Mapping[str, str] = {
     "playbooks/operator_druid_ingestion.yml": "f36ff7491486bf06b52abc1196a873b715ae201a887266fedf18955bb719d964",
     "plugins/action/cluster.py": "598b55a94c7f36967ebb01be6c2bad7c02b5782f1313d3793901569ee0d7e10b",
     "plugins/action/cluster_info.py": "fab83b4c5f22cc2d07a8401c73d575bf204fa9aa044c7be467c76cf090cc5ec2",
-    "plugins/action/collector.py": "537073e79a5faea568cf99a31fc79b931a4c2f2fdf5a11ea9a73be40caa31816",
+    "plugins/action/collector.py": "f27d5d87032b439008a8c1179d14262c02c819629aff6b09fc964281428003de",
     "plugins/action/ingestion.py": "9cdde00a93eb7d0cb18b1d7eb9d37de20e6df4a8a2116e96428bf022cdffb8fe",
     "plugins/action/requeue_after.py": "20f77de7c8bc179e8a09185b7ef054a531131404a350ab0418499d989f1fc2e2",
     "plugins/action/supervisor.py": "6425e75bfd089452a6f48852089e97dc1980127c62f688019ba2b7f7b1bd9ef7",

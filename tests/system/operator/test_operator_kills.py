@@ -52,7 +52,7 @@ def undisturbed(control_plane: ControlPlane) -> Iterator[NamespaceClient]:
 @pytest.mark.parametrize(
     "victim",
     [
-        pytest.param(each, id=each, marks=[] if each in OFTEN else campaign("The same with two others."))
+        pytest.param(each, id=each, marks=[] if each in OFTEN else campaign("the same with two others"))
         for each in VICTIMS
     ],
 )
@@ -72,7 +72,7 @@ def test_killed_during_a_reconcile(
     record_property("measurement", f"killed {killed}, DRUIDOPS_SEED={SEED}")
 
 
-@campaign("One kind of victim at a time, a few times.")
+@campaign("one kind of victim at a time, a few times")
 @pytest.mark.parametrize("number", range(ROUNDS))
 def test_killed_at_random(
     operator: StartOperator,
