@@ -17,7 +17,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import (
     spec,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import prune
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import outdated_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import finalizer, retain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import stateful_set
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps import apply
@@ -52,11 +51,7 @@ NOT_RELEASED: list[Patch] = [
     (apply, "release_retained", lambda _context, _before, after: after),
     (decide, "released_claims", nothing),
 ]
-WITHOUT_OUTDATED: Patch = (
-    decide,
-    "POLICIES",
-    tuple(policy for policy in decide.POLICIES if policy is not outdated_resource),
-)
+WITHOUT_OUTDATED: Patch = (decide, "outdated_resource", nothing)
 UNSET_IS_ZERO: Patch = (spec.Group, "keeps_replicas", spec.Group.autoscaled)
 # History, and what was missing before its fix.
 FIXES: list[tuple[str, list[Patch]]] = [
