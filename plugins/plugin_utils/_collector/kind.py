@@ -91,7 +91,8 @@ class CollectorKind(Kind[Options, Reconciled, Plan]):
         """Uninstall the release of a Collector that variables define."""
         resource, warnings = from_spec(names.KIND, request.spec or {}, request.name, request.namespace)
         done = finalize(api, resource, request.options)
-        report = self.report(api, done, request.options.check_mode, clock.now())
+        with request.options.phases("report"):
+            report = self.report(api, done, request.options.check_mode, clock.now())
         return Outcome(Plan(), warnings=warnings).after(report)
 
     def lines(self, plan: Plan) -> list[str]:

@@ -275,7 +275,7 @@ IMPURE = (
     ),
     *(
         f"{COLLECTION}{KUBERNETES}_collector.{name}"
-        for name in ("act", "chart", "drift", "finalize", "helm_modules", "observe", "reconcile")
+        for name in ("act", "chart", "drift", "finalize", "helm_connection", "helm_modules", "observe", "reconcile")
     ),
     *(f"{COLLECTION}{KUBERNETES}_reconcile.{name}" for name in ("action", "events")),
     f"{COLLECTION}{API}.cached_api",

@@ -23,6 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.appl
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import MAX_MESSAGE_CHARACTERS
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Result
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._secrets.test_masking import (
@@ -141,3 +142,16 @@ def test_masked_message_is_stable_in_the_next_reconcile() -> None:
         reported = DRUID.report(KubernetesApi("https://192.0.2.1", NoTransport()), reconciled, False, NOW)
         assert reported.problems == (finding,)
         resource["status"] = reported.status
+
+
+@pytest.mark.parametrize("start", range(MAX_MESSAGE_CHARACTERS - 126, MAX_MESSAGE_CHARACTERS + 14, 3))
+def test_no_part_of_a_secret_is_left_at_the_end_of_a_long_message(start: int) -> None:
+    secret = "0123456789abcdef-of-mine"
+    resource = {**druid.resource(), "metadata": {"name": "c", "namespace": "ns"}}
+    resource["spec"] = {"env": [{"name": "PASSWORD", "value": secret}]}
+    finding = Finding("ApplyFailed", f"{'-' * start}{secret}{'-' * 200}")
+    reconciled = Reconciled(resource, Cluster.from_resource(resource), Observed(), Plan((), (finding,)))
+    report = DRUID.report(KubernetesApi("https://192.0.2.1", NoTransport()), reconciled, True, NOW)
+    messages = [each["message"] for each in report.status["conditions"]]
+    assert max(map(len, messages)) == MAX_MESSAGE_CHARACTERS
+    assert not [each for each in messages if "0" in each.partition("-" * 9)[2]]
