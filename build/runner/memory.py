@@ -56,7 +56,7 @@ def all_workers(group: str, environment: Mapping[str, str]) -> int:
 def of_flag(flags: Sequence[str]) -> str:
     """The value of the flag, of which ansible-operator uses the last one; its default without one."""
     found = str(_processors())
-    for flag, after in zip(flags, [*flags[1:], ""], strict=True):
+    for flag, after in zip(flags, (*flags, "")[1:], strict=True):
         name, equals, value = flag.partition("=")
         if name == FLAG:
             found = value if equals else after

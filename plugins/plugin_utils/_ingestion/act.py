@@ -173,10 +173,12 @@ def _note_ids(api: KubernetesApi, done: Reconciled, record: LastApplied) -> Mani
 def _ids_to_note(done: Reconciled, record: LastApplied, noted: frozenset[str]) -> frozenset[str]:
     """Return the ids of the record, and the noted ones of supervisors that were not terminated, whatever records them.
 
-    Of a batch, whose attempts would add up, only those of the present record are kept.
+    Of a batch, whose attempts would add up, only those of the present record are kept; of another Druid, none.
     """
     ids = frozenset((*record.supervisors, *record.tasks))
     last = read_last_applied(done.observed.record, done.ingestion)
+    if last.druid and record.druid != last.druid:
+        return ids
     if record.task is not None or last.task is not None:
         return ids | (noted if ids <= noted else noted & {*last.supervisors, *last.tasks})
     return ids | (noted - {step.id for step in done.plan.steps if isinstance(step, Terminate)})

@@ -25,6 +25,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 # Of a ConfigMap, 1 MiB (MaxSecretSize of Kubernetes), without the digests of what Druid normalized.
 MAX_BYTES = 2**20 - 2**14
 _MAX_INDENTED = 2**17
+# What a document that others have written can raise, also one of a depth that cannot be parsed.
+_EDITED = (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError)
 SPEC_KEY, HASH_KEY, STATE_KEY, NORMALIZED_KEY = "spec.json", "sha256", "state.json", "normalized.json"
 # In the ConfigMap, which belongs to one spec.
 IN_RECORD = Store(name=lambda change: change.what, state=lambda change: change.before)
@@ -117,7 +119,7 @@ def read_last_applied(config_map: Manifest | None, ingestion: Ingestion) -> Last
         abandoned = AbandonedRequest(**request) if request else None
         record = LastApplied(dict(specified), str(state["id"]), task, former, druid, _revision(state), last, abandoned)
         return _of_this_druid(record, ingestion)
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except _EDITED:
         # the ConfigMap was edited: treat it as missing
         return LastApplied()
 
@@ -170,7 +172,7 @@ def noted_ids(annotations: Mapping[str, str]) -> frozenset[str] | None:
         return None
     try:
         found = json.loads(text)
-    except ValueError:
+    except _EDITED:
         return frozenset()
     return frozenset(map(str, found)) if isinstance(found, list) else frozenset()
 
@@ -194,7 +196,7 @@ def read_normalized(config_map: Manifest | None, ingestion: Ingestion) -> Normal
         normalized = {str(what): str(one) for what, one in found.items()}
         is_same = without_suspension(json.loads(data[SPEC_KEY])) == without_suspension(ingestion.specified)
         return normalized if is_same else {}
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except _EDITED:
         # there is none, or it was edited: it is determined again
         return {}
 
@@ -300,7 +302,7 @@ def _of_go_operator(ingestion: Ingestion) -> LastApplied:
         return LastApplied()
     try:
         document = json.loads(text)
-    except ValueError:
+    except _EDITED:
         return LastApplied()
     specified = {"type": ingestion.type, "spec": document}
     if ingestion.is_supervisor:

@@ -25,6 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     LastApplied,
     confirmed_ids,
     has_own_record,
+    is_elsewhere,
     is_of_earlier_version,
     noted_ids,
     read_last_applied,
@@ -32,6 +33,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_record import is_attempt
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import SUPERVISORS, Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+
+# Of ids that only the annotation names.
+_MOST_UNRECORDED = 20
 
 
 def specifies_id(ingestion: Ingestion) -> bool:
@@ -100,13 +104,14 @@ def described_supervisors(ingestion: Ingestion, siblings: Iterable[Ingestion]) -
 def unrecorded(ingestion: Ingestion, record: LastApplied, siblings: Iterable[Ingestion]) -> list[str]:
     """Return the ids that only the annotation of the resource names: the record was lost, or changed by others.
 
-    A copy of a resource has its annotation, too.
+    A copy of a resource has its annotation, too. Each id is a request, and others may have written the annotation: the
+    first ones are enough.
     """
     noted = noted_ids(ingestion.annotations)
-    if not (noted and ingestion.is_supervisor) or ingestion.retains:
+    if not (noted and ingestion.is_supervisor) or ingestion.retains or is_elsewhere(record, ingestion):
         return []
     known = {*record.supervisors, *record.tasks, _supervisor(ingestion, has_own_ids=True)}
-    return sorted(noted - known - described_supervisors(ingestion, siblings))
+    return sorted(noted - known - described_supervisors(ingestion, siblings))[:_MOST_UNRECORDED]
 
 
 def specify_ids(siblings: Iterable[Ingestion]) -> bool:

@@ -14,27 +14,29 @@ import re
 from collections.abc import Callable
 
 BEGIN, MIDDLE, END = "beginning", "middle", "end"
-# Private characters: how much to keep of which part, the text, and its end.
-_OPEN, _SEPARATOR, _CLOSE = "\ue0f0", "\ue0f1", "\ue0f2"
-# The innermost one.
-_EXCERPT = re.compile(f"{_OPEN}(\\w+) (\\d+){_SEPARATOR}([^{_OPEN}{_CLOSE}]*){_CLOSE}")
+# Private characters: which part to keep, how many characters of it, and, after the text, its end.
+_OPEN = {BEGIN: "\ue0f0", MIDDLE: "\ue0f1", END: "\ue0f2"}
+_PART, _CLOSE, _LENGTH = {mark: part for part, mark in _OPEN.items()}, "\ue0f3", 0xF0000
+_MARKS = re.compile("[\ue0f0-\ue0f3\U000f0000-\U000ffffd]")
+_EXCERPT = re.compile("([\ue0f0-\ue0f2])([\U000f0000-\U000ffffd])([^\ue0f0-\ue0f3]*)\ue0f3")
 
 
 def excerpt(text: str, length: int, part: str = BEGIN) -> str:
-    """Return the text, marked to be truncated to `length` characters of its part when it is reported."""
-    return f"{_OPEN}{part} {length}{_SEPARATOR}{text}{_CLOSE}" if len(text) > length else text
+    """Return the text, marked to be truncated to `length` characters of its part when it is reported.
+
+    Marks in the text are removed: it may be marked already, or another one may have written them.
+    """
+    text = _MARKS.sub("", text)
+    return f"{_OPEN[part]}{chr(_LENGTH + length)}{text}{_CLOSE}" if len(text) > length else text
 
 
 def masked_excerpts(text: str, masked: Callable[[str], str]) -> str:
     """Return the text with masked secrets, in which each excerpt is truncated."""
-    text = masked(text)
-    while (shorter := _EXCERPT.sub(_truncated, text)) != text:
-        text = shorter
-    return text
+    return _MARKS.sub("", _EXCERPT.sub(_truncated, masked(text)))
 
 
 def _truncated(found: re.Match[str]) -> str:
-    part, length, text = found[1], int(found[2]), found[3]
+    part, length, text = _PART[found[1]], ord(found[2]) - _LENGTH, found[3]
     if len(text) <= length:
         return text
     if part == MIDDLE:

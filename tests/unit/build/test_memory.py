@@ -74,6 +74,7 @@ def test_each_kind_has_workers(environment: dict[str, str], expected: int, of_al
         (["run", "--max-concurrent-reconciles=3"], "3"),
         (["run", "--max-concurrent-reconciles", "3", "--leader-elect"], "3"),
         (["--max-concurrent-reconciles=3", "--max-concurrent-reconciles=5"], "5"),
+        ([], str(len(os.sched_getaffinity(0)))),
         (["run"], str(len(os.sched_getaffinity(0)))),
     ],
 )

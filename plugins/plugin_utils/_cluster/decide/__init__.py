@@ -105,6 +105,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.ver
     overridden_values,
     rejections,
     stored_replicas,
+    with_later_patches,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import keep_finalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRuns, Inputs
@@ -208,6 +209,8 @@ def _judged(inputs: Inputs) -> Draft:
         complete = with_all_claims(judged.inputs)
         if complete.claims != inputs.claims:
             judged = _with_findings(_candidates(complete), (*LOCAL_POLICIES, *POLICIES))
+    while (known := with_later_patches(judged)) != judged.inputs.dry_runs:
+        judged = _with_findings(_candidates(replace(judged.inputs, dry_runs=known)), (*LOCAL_POLICIES, *POLICIES))
     # The resource was changed since it was read, and a workload would be deleted or have fewer replicas.
     return judged.with_findings(outdated_resource(judged))
 

@@ -32,6 +32,13 @@ def dry_runs(draft: Draft) -> DryRuns:
     return replace(inputs.dry_runs, writes=writes, patches=patches)
 
 
+def with_later_patches(draft: Draft) -> DryRuns:
+    """Return the dry runs with those of patches that only the other dry runs, or all PVCs, have shown."""
+    known = draft.inputs.dry_runs
+    later = [step for step in draft.steps if step.updates_claim and step.key not in known.patches]
+    return replace(known, patches={**known.patches, **draft.inputs.reads.dry_run(later)}) if later else known
+
+
 def rejections(draft: Draft) -> tuple[Finding, ...]:
     """Return the rejections by the API server."""
     verdicts = draft.inputs.dry_runs.writes

@@ -86,3 +86,20 @@ def test_part_that_is_kept(part: str, expected: str) -> None:
     assert masked_excerpts(f"<{excerpt(text, 26)}>", str) == f"<{text}>"
     # what is masked may be short enough then
     assert masked_excerpts(excerpt(text, 9), lambda whole: whole.replace(text, "****")) == "****"
+
+
+@pytest.mark.parametrize(
+    "mark", ["\ue0f0", "\ue0f3", "\U000f0000", f"\ue0f0end {'9' * 5000}\ue0f1z\ue0f2", "\ue0f0\U000f00c8"]
+)
+def test_marks_that_others_write_are_removed(mark: str) -> None:
+    found = masked_excerpts(f"<{excerpt(mark + 'x' * 700, 200)}>", str)
+    assert len(found) <= 202
+    assert not [each for each in found if "\ue0f0" <= each <= "\ue0f3" or each >= "\U000f0000"]
+    # in a text without an excerpt
+    assert masked_excerpts(f"a{mark[0]}b", str) == "ab"
+
+
+def test_a_secret_like_a_length_is_masked_and_the_text_truncated() -> None:
+    for secret in ("2000", "1024", "beginning", "middle"):
+        found = masked_excerpts(excerpt(f"{secret} {'x' * 3000}", 2000), lambda whole: whole.replace(secret, "****"))  # noqa: B023
+        assert (found[:5], len(found)) == ("**** ", 2000)
