@@ -88,7 +88,6 @@ RUNNING = {
     "demo/control-plane": CONTROL_PLANE,
     "druid": DRUID,
     f"{MOLECULE}/control-plane": CONTROL_PLANE,
-    f"{MOLECULE}/druid": DRUID,
 }
 Start = Callable[[Path], "subprocess.Popen[bytes]"]
 
