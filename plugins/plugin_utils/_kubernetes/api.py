@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -68,9 +68,9 @@ def to_json(body: Any) -> bytes:
     return _ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", text).encode("utf-8")
 
 
-def no_headers() -> dict[str, str]:
+def no_headers() -> urllib3.HTTPHeaderDict:
     """Return the headers of a connection without credentials."""
-    return {}
+    return urllib3.HTTPHeaderDict()
 
 
 class TooDeep(KubernetesError):
@@ -91,7 +91,7 @@ class KubernetesApi:
 
     server: str
     transport: Transport
-    headers: Callable[[], MutableMapping[str, str]] = field(default=no_headers)
+    headers: Callable[[], urllib3.HTTPHeaderDict] = field(default=no_headers)
     sleep: Callable[[float], None] = time.sleep
     warnings: list[str] = field(default_factory=list)
     kinds: Mapping[str, Kind] = field(default_factory=lambda: KINDS)
@@ -120,7 +120,7 @@ class KubernetesApi:
     def acting_as(self, user: str) -> KubernetesApi:
         """Return the same connection, whose requests have the permissions of this user."""
 
-        def headers() -> MutableMapping[str, str]:
+        def headers() -> urllib3.HTTPHeaderDict:
             found = self.headers()
             found["Impersonate-User"] = user
             return found

@@ -7,19 +7,14 @@
 from __future__ import annotations
 
 import json
-import socket
 import time
 from collections.abc import Iterable, Mapping
+from http.client import HTTPConnection, HTTPException
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
-
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.plain_http import (
-    NO_RESPONSE,
-    Response,
-    read_response,
-)
+from urllib.parse import urlsplit
 
 TIMEOUT_SECONDS = 2.0
+_HEADERS = {"Content-Type": "application/json"}
 
 
 class PushError(Exception):
@@ -27,34 +22,32 @@ class PushError(Exception):
 
 
 def push(url: str, bodies: Iterable[Mapping[str, Any]], timeout: float = TIMEOUT_SECONDS) -> None:
-    """Post the bodies together; PushError if the endpoint, which takes one after the other, did not accept them all."""
-    posted, address = [*bodies], urlsplit(url)
+    """Post the bodies one after the other; PushError if the endpoint did not accept all of them in time."""
+    deadline = time.monotonic() + timeout
+    address = urlsplit(url)
     try:
-        responses = _send(address, b"".join(_request(address, body) for body in posted), len(posted), timeout)
-    except NO_RESPONSE as error:
+        connection = HTTPConnection(address.hostname or "", address.port, timeout=timeout)
+    except (HTTPException, ValueError) as error:
+        raise PushError(f"The metrics cannot be pushed to {url}: {error}") from error
+    try:
+        connection.connect()
+        refused = [each for each in (_push(connection, address.path, body, deadline) for body in bodies) if each]
+    except (OSError, HTTPException) as error:
         raise PushError(f"The metrics could not be pushed to {url}: {error!r}") from error
-    texts = (
-        f"{body['name']}: {response.status} {response.data.decode('utf-8', 'replace').strip()}"
-        for body, response in zip(posted, responses, strict=True)
-        if response.status >= 300
-    )
-    if refused := next(texts, None):
-        raise PushError(f"{url} rejected metrics: {refused}")
+    finally:
+        connection.close()
+    if refused:
+        raise PushError(f"{url} rejected metrics: {refused[0]}")
 
 
-def _request(address: SplitResult, body: Mapping[str, Any]) -> bytes:
-    data = json.dumps(body).encode()
-    head = f"POST {address.path} HTTP/1.1\r\nHost: {address.netloc}\r\nContent-Type: application/json\r\n"
-    return f"{head}Content-Length: {len(data)}\r\n\r\n".encode() + data
-
-
-def _send(address: SplitResult, requests: bytes, count: int, timeout: float) -> list[Response]:
-    """Return the responses to so many requests. One of NO_RESPONSE if they are not there in time."""
-    deadline, responses = time.monotonic() + timeout, []
-    with socket.create_connection((address.hostname or "", address.port or 80), timeout) as connection:
-        connection.sendall(requests)
-        with connection.makefile("rb") as stream:
-            for _response in range(count):
-                connection.settimeout(max(0.001, deadline - time.monotonic()))
-                responses.append(read_response(stream))
-    return responses
+def _push(connection: HTTPConnection, path: str, body: Mapping[str, Any], deadline: float) -> str | None:
+    """Return why the metric was rejected, None if it was accepted."""
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("timed out")
+    if connection.sock:
+        connection.sock.settimeout(left)
+    connection.request("POST", path, json.dumps(body).encode(), _HEADERS)
+    answer = connection.getresponse()
+    text = answer.read().decode("utf-8", "replace").strip()
+    return f"{body['name']}: {answer.status} {text}" if answer.status >= 300 else None

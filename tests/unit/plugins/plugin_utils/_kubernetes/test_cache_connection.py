@@ -6,19 +6,19 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 import urllib3
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_connection import connect_cache
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_connection import (
+    PlainHttp,
+    connect_cache,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError, Unreachable
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.plain_http import PlainHttp
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server, serving
 
 # As ansible-operator writes it.
@@ -74,13 +74,13 @@ def test_requests_name_the_owner_and_share_a_connection(server: Server, tmp_path
     assert {each.headers["authorization"][0] for each in server.requests} == {"Basic b3duZXI6"}
 
 
-@contextmanager
-def responding(*answers: bytes) -> Iterator[str]:
-    """Run a server that sends each of these to another connection, and closes it."""
+@pytest.mark.parametrize("announced", [b"", b"Connection: close\r\n"], ids=["without a word", "announced"])
+def test_connection_that_the_server_has_closed_is_replaced(announced: bytes) -> None:
+    answer = b"HTTP/1.1 200 OK\r\n" + announced + b"Content-Length: 2\r\n\r\n{}"
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def serve() -> None:
-            for answer in answers:
+            for _connection in range(2):
                 accepted = listener.accept()[0]
                 with accepted:
                     accepted.recv(1 << 16)
@@ -88,39 +88,12 @@ def responding(*answers: bytes) -> Iterator[str]:
 
         thread = threading.Thread(target=serve)
         thread.start()
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        thread.join()
-
-
-OK = b"HTTP/1.1 200 OK\r\n"
-WHOLE = b"Content-Length: 2\r\n\r\n{}"
-
-
-@pytest.mark.parametrize("announced", [b"", b"Connection: close\r\n"], ids=["without a word", "announced"])
-def test_connection_that_the_server_has_closed_is_replaced(announced: bytes) -> None:
-    with responding(*[OK + announced + WHOLE] * 2) as url:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         http = PlainHttp(url)
         for _request in range(2):
             assert http.request("GET", f"{url}/a", headers={}, timeout=urllib3.Timeout(5)).data == b"{}"
         http.close()
-
-
-def test_body_comes_in_chunks_and_names_of_headers_in_any_case() -> None:
-    head = b"HTTP/1.1 404 Not Found\r\ntransfer-encoding: chunked\r\nx-a:  b \r\n\r\n"
-    chunks = b"3\r\n{\r\n\r\nA\r\n" + b" " * 10 + b"\r\n1\r\n}\r\n0\r\n\r\n"
-    with responding(head + chunks) as url, closing(PlainHttp(url)) as http:
-        response = http.request("GET", f"{url}/a", headers={}, timeout=urllib3.Timeout(5))
-    assert (response.status, response.headers["X-A"], json.loads(response.data)) == (404, "b", {})
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [b"", b"HTTP", OK, OK + WHOLE[:-1], OK + b"\r\n", OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\n{}"],
-    ids=["nothing", "no status", "no headers", "half a body", "no length", "half a chunk"],
-)
-def test_half_a_response_is_none(answer: bytes) -> None:
-    with responding(answer) as url, pytest.raises(urllib3.exceptions.HTTPError):
-        PlainHttp(url).request("GET", f"{url}/a", headers={}, timeout=urllib3.Timeout(5))
+        thread.join()
 
 
 def test_server_that_does_not_listen_is_unreachable(tmp_path: Path) -> None:
