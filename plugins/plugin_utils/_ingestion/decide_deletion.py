@@ -25,14 +25,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import other_owner
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import Need
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
 
 _DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
 _REMEDY = "This is retried. To delete the resource without terminating what it specifies, set deletionPolicy Retain."
 
 
-class Read(Need, Enum):
+class Read(Enum):
     """What has to be read before the next decision."""
 
     RECORD = auto()

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
@@ -52,7 +51,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.gather import Need, decide_and_gather
 
 _SHAPES = {"druidCluster": str, "ingestion": dict, "auth": dict, "endpoint": dict}
 
@@ -106,8 +104,9 @@ class _Inputs:
 def _delete(api: KubernetesApi, planned: Reconciled, deletion: Deletion, options: Options) -> Reconciled:
     """Read what the plan needs, and carry it out; decide once more if Druid fails."""
     with ExitStack() as connections:
-        gather = partial(_gather, api, options, connections)
-        plan, inputs = decide_and_gather(_decide, gather, _Inputs(deletion, planned))
+        inputs = _Inputs(deletion, planned)
+        while isinstance(plan := decide_deletion(inputs.deletion), Read):
+            inputs = _read(api, options, connections, inputs, plan)
         planned, deletion = inputs.planned, inputs.deletion
         if inputs.client is None:
             return _without_druid(api, planned, deletion, plan, options)
@@ -122,20 +121,14 @@ def _delete(api: KubernetesApi, planned: Reconciled, deletion: Deletion, options
     return _delete(api, planned, replace(deletion, problem=problem), options)
 
 
-def _decide(inputs: _Inputs) -> Plan | Need:
-    return decide_deletion(inputs.deletion)
-
-
-def _gather(api: KubernetesApi, options: Options, connections: ExitStack, inputs: _Inputs, need: Need) -> _Inputs:
+def _read(api: KubernetesApi, options: Options, connections: ExitStack, inputs: _Inputs, what: Read) -> _Inputs:
     deletion, planned = inputs.deletion, inputs.planned
-    if need is Read.RECORD:
+    if what is Read.RECORD:
         planned = _with_observed(api, planned, deletion)
         return _Inputs(_with_record(planned, deletion), planned)
-    if need is Read.PARENTS:
+    if what is Read.PARENTS:
         return _Inputs(replace(deletion, parent=_terminating_parent(api, planned)), planned)
-    if need is Read.DRUID:
-        return _with_druid(api, inputs, options, connections)
-    raise TypeError(need)
+    return _with_druid(api, inputs, options, connections)
 
 
 def _with_observed(api: KubernetesApi, planned: Reconciled, deletion: Deletion) -> Reconciled:

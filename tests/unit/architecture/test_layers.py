@@ -228,7 +228,7 @@ PURE = (
     *(
         f"plugins/plugin_utils/_reconcile/{name}.py"
         for name in (
-            *("conditions", "cross_namespace", "custom_resource", "finding", "gather", "plan", "reasons"),
+            *("conditions", "cross_namespace", "custom_resource", "finding", "plan", "reasons"),
             *("resource_steps", "result"),
         )
     ),
