@@ -35,7 +35,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import ConditionsByType
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.delete import delete_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Counts, Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
@@ -79,11 +78,6 @@ class CollectorKind(Kind[Options, Reconciled, Plan]):
 
     def reconcile_once(self, api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Reconciled:
         return reconcile_once(api, resource, options, now)
-
-    def delete_resource(
-        self, api: KubernetesApi, request: Request[Options], progress: Progress, clock: Clock
-    ) -> Outcome[Plan]:
-        return delete_resource(self, api, request, progress, clock)
 
     def delete_without_resource(
         self, api: KubernetesApi, request: Request[Options], progress: Progress, clock: Clock

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import (
     Outcome,
     Progress,
@@ -25,6 +24,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report i
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options, Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import written
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 
 _Options = TypeVar("_Options", bound=Options)
 _Plan = TypeVar("_Plan", bound=Plan[Any])

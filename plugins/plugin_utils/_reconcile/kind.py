@@ -21,6 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import KindMetrics
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import with_short_messages
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.delete import delete_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.operator_environment import is_too_often
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
@@ -86,11 +87,11 @@ class Kind(KindMetrics, Generic[_Options, _Done, _Plan]):
     def reconcile_once(self, api: KubernetesApi, resource: Manifest, options: _Options, now: datetime) -> _Done:
         """Observe, decide and act; KubernetesError if the API cannot be read."""
 
-    @abstractmethod
     def delete_resource(
         self, api: KubernetesApi, request: Request[_Options], progress: Progress, clock: Clock
     ) -> Outcome[_Plan]:
         """Delete the resource and run its finalizer, with `wait` until it is deleted."""
+        return delete_resource(self, api, request, progress, clock)
 
     @abstractmethod
     def delete_without_resource(
