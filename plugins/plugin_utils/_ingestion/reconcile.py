@@ -35,7 +35,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs i
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe, observe_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, Reconciled
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan, SaveLastApplied
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
@@ -77,7 +77,9 @@ def _with_druid(
         druid_state = inputs.druid_state if inputs.older_owner is None else None
         plan = without_repetition(decide(inputs), inputs.record, now)
         planned = replace(planned, ingestion=inputs.ingestion, plan=plan, druid_state=druid_state)
-    if options.is_strict and (unknown := _unknown_fields(client, inputs)):
+    # the end of a task is recorded, whatever is unknown: Druid may forget the task
+    is_record = isinstance(druid_state, TaskState) and _only_saves(plan) and not options.check_mode
+    if options.is_strict and not is_record and (unknown := _unknown_fields(client, inputs)):
         return _blocked(planned, _strict(unknown, "Nothing is sent"))
     if options.check_mode or not planned.plan.steps:
         return planned
@@ -90,6 +92,10 @@ def _with_druid(
         problem = _strict(unknown, "All other fields are set")
         done = replace(done, plan=replace(done.plan, findings=(*done.plan.findings, problem)))
     return done
+
+
+def _only_saves(plan: Plan) -> bool:
+    return bool(plan.steps) and all(isinstance(step, SaveLastApplied) for step in plan.steps)
 
 
 def _unknown_fields(client: DruidClient, inputs: Inputs) -> tuple[str, ...]:

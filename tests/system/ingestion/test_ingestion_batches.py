@@ -6,11 +6,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import (
     KIND,
     Ingesting,
@@ -163,6 +165,13 @@ def test_own_id_is_never_submitted_again(ingestion: Ingesting) -> None:
     assert ingestion.times_submitted("native-batch") == 2
 
 
+def is_end_recorded_after_a_strict_pass(ingestion: Ingesting) -> bool:
+    """Druid may forget the task later."""
+    ingestion.one_pass(settings=Options(is_strict=True))
+    [record] = [each for each in ingestion.live.list("ConfigMap") if ingestion.name in each["metadata"]["name"]]
+    return bool(json.loads(record["data"]["state.json"])["task"]["status"] == "SUCCESS")
+
+
 def test_an_unknown_field_of_a_task_is_a_problem_as_long_as_it_is_specified(ingestion: Ingesting) -> None:
     """If the task requires it. Druid shows it once it has the task."""
     spec = batch_spec(ingestion, A)
@@ -173,5 +182,9 @@ def test_an_unknown_field_of_a_task_is_a_problem_as_long_as_it_is_specified(inge
         assert "spec.ioConfig.inputFormat.lstDelimiter" in problem.message
         assert problem.message.endswith("(unknown_fields: fail).")
     assert ingestion.times_submitted("native-batch") == 1
+    eventually(lambda: is_end_recorded_after_a_strict_pass(ingestion))
+    # it is still a problem then
+    [problem] = ingestion.one_pass(settings=Options(is_strict=True)).problems
+    assert "lstDelimiter" in problem.message
     ingestion.settled()
     assert ingestion.condition("Ready") == ("True", "Succeeded")

@@ -17,13 +17,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     is_elsewhere,
     is_ours,
     is_own,
+    noted_ids,
     of_status,
     read_last_applied,
     read_normalized,
     resource_of,
     to_config_map,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import record_name
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import IDS_ANNOTATION, record_name
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,
@@ -49,6 +50,15 @@ TASK = SubmittedTask("t", 2, "ended", "FAILED", "once")
 )
 def test_record_round_trip(record: LastApplied) -> None:
     assert read_last_applied(to_config_map(record, ingestion()), ingestion()) == record
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"id": "pages", "revision": Infinity}', "null", "{"])
+def test_a_document_that_others_have_written_is_a_lost_one(text: str) -> None:
+    stored = to_config_map(LastApplied({}, "pages"), ingestion())
+    edited = {**stored, "data": {**stored["data"], "state.json": text, NORMALIZED_KEY: text}}
+    assert read_last_applied(edited, ingestion()) == LastApplied()
+    assert read_normalized(edited, ingestion()) == {}
+    assert noted_ids({IDS_ANNOTATION: text}) == frozenset()
 
 
 def test_record_of_an_older_version_has_no_former_supervisors() -> None:

@@ -16,7 +16,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sto
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.rejected_patches import (
     rejected_patches,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import dry_runs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import (
+    dry_runs,
+    with_later_patches,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import Retain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRuns
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
@@ -40,6 +43,13 @@ def test_patches_are_judged() -> None:
     judged = dry_runs(draft(druid.cluster(), steps=[PATCH]))
     assert [*judged.patches] == [KEY]
     assert rejected_patches(judged_draft(judged.patches[KEY])) == ()
+
+
+def test_a_patch_that_is_known_only_after_the_dry_runs_is_judged_too() -> None:
+    later = draft(druid.cluster(), steps=[PATCH])
+    known = with_later_patches(later)
+    assert [*known.patches] == [KEY]
+    assert with_later_patches(replace(later, inputs=replace(later.inputs, dry_runs=known))) is known
 
 
 def judged_draft(verdict: Verdict, *others: Step) -> Draft:
