@@ -201,18 +201,21 @@ def _judged(inputs: Inputs) -> Draft:
     """Return the candidates, as the API server would store them, with the findings of all policies."""
     draft = _with_findings(_candidates(inputs), LOCAL_POLICIES)
     known = dry_runs(draft)
-    if known != inputs.dry_runs:
-        draft = _with_findings(_candidates(replace(inputs, dry_runs=known)), LOCAL_POLICIES)
-    judged = _with_findings(draft, POLICIES)
+    is_known = known == inputs.dry_runs
+    judged = _with_findings(draft, POLICIES) if is_known else _with_all_findings(replace(inputs, dry_runs=known))
     if may_delete_claims(judged.steps, judged.inputs.live):
         # PVCs are deleted with pods or with a StatefulSet, also those without labels.
         complete = with_all_claims(judged.inputs)
         if complete.claims != inputs.claims:
-            judged = _with_findings(_candidates(complete), (*LOCAL_POLICIES, *POLICIES))
+            judged = _with_all_findings(complete)
     while (known := with_later_patches(judged)) != judged.inputs.dry_runs:
-        judged = _with_findings(_candidates(replace(judged.inputs, dry_runs=known)), (*LOCAL_POLICIES, *POLICIES))
+        judged = _with_all_findings(replace(judged.inputs, dry_runs=known))
     # The resource was changed since it was read, and a workload would be deleted or have fewer replicas.
     return judged.with_findings(outdated_resource(judged))
+
+
+def _with_all_findings(inputs: Inputs) -> Draft:
+    return _with_findings(_candidates(inputs), (*LOCAL_POLICIES, *POLICIES))
 
 
 def _with_findings(draft: Draft, policies: tuple[Policy, ...]) -> Draft:
