@@ -484,7 +484,10 @@ def test_completes_an_interrupted_recreation_of_a_deployment(live: NamespaceClie
 
 
 def with_a_selector_of_the_go_operator(live: NamespaceClient) -> str:
-    """Put a Deployment of the Go operator in the place of ours; return its uid."""
+    """Put a Deployment of the Go operator in the place of ours; return its uid.
+
+    Its controller has annotated it: until then, a reconcile may have to leave it to the next one.
+    """
     before = live.get("Deployment", STATELESS)
     live.delete("Deployment", STATELESS)
     eventually(lambda: live.find("Deployment", STATELESS) is None)
@@ -493,6 +496,8 @@ def with_a_selector_of_the_go_operator(live: NamespaceClient) -> str:
     for labels in (annotated["spec"]["selector"]["matchLabels"], annotated["spec"]["template"]["metadata"]["labels"]):
         labels["team"] = "a"
     uid: str = live.create(annotated)["metadata"]["uid"]
+    revision = "deployment.kubernetes.io/revision"
+    eventually(lambda: revision in live.get("Deployment", STATELESS)["metadata"]["annotations"])
     return uid
 
 
