@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -36,10 +35,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs i
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     IN_RECORD,
     LastApplied,
-    noted_ids,
-    read_last_applied,
     read_normalized,
     to_config_map,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.noted import (
+    Note,
+    digest_of,
+    note_of,
+    text_of,
+    version_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import (
     fetch_datasource,
@@ -53,6 +57,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
     Submit,
     Terminate,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import recorded
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.finalizer import finalizer_patch
@@ -88,14 +93,14 @@ def _failed(done: Reconciled, step: Step, finding: Finding) -> Reconciled:
 
 def _carry_out(api: KubernetesApi, client: DruidClient | None, done: Reconciled, step: Step) -> Reconciled:
     """Return the reconcile with the step, its warnings, and the resource after it."""
-    resource, effect = done.resource, _Effect()
+    effect = _Effect()
     if type(step) in _IN_KUBERNETES:
-        resource = _IN_KUBERNETES[type(step)](api, done, step)
+        done = _IN_KUBERNETES[type(step)](api, done, step)
     elif client is not None:
         effect = _IN_DRUID[type(step)](client, step)
     steps, warnings = (*done.plan.steps, step, *effect.steps), (*done.plan.warnings, *effect.warnings)
     plan = replace(done.plan, steps=steps, warnings=warnings)
-    return replace(done, resource=resource, plan=plan, unknown_fields=(*done.unknown_fields, *effect.unknown))
+    return replace(done, plan=plan, unknown_fields=(*done.unknown_fields, *effect.unknown))
 
 
 @dataclass(frozen=True)
@@ -143,31 +148,33 @@ def _terminate_supervisor(client: DruidClient, supervisor: str) -> _Effect:
     return _Effect(warnings, tuple(Terminate("task", each) for each in orphaned))
 
 
-def _save_last_applied(api: KubernetesApi, done: Reconciled, step: SaveLastApplied) -> Manifest:
+def _save_last_applied(api: KubernetesApi, done: Reconciled, step: SaveLastApplied) -> Reconciled:
     ingestion = done.ingestion
     if step.record is not None:
-        resource = _note_ids(api, done, step.record)
-        api.apply(to_config_map(step.record, ingestion, step.normalized))
-        return resource
+        config_map = to_config_map(step.record, ingestion, step.normalized)
+        noted = replace(done, resource=_with_note(api, done, step.record, config_map))
+        return replace(noted, written=api.apply(config_map))
     found = api.get("ConfigMap", ingestion.namespace, names.record_name(ingestion.name))
     if found is not None:
         api.delete("ConfigMap", ingestion.namespace, found["metadata"]["name"], found["metadata"]["uid"])
-    return done.resource
+    return done
 
 
-def _note_ids(api: KubernetesApi, done: Reconciled, record: LastApplied) -> Manifest:
-    """Return the resource with an annotation that has the ids of the record, and of all that may still run.
+def _with_note(api: KubernetesApi, done: Reconciled, record: LastApplied, config_map: Manifest) -> Manifest:
+    """Return the resource with a note of the record that is written next (``noted``).
 
-    Unlike the status it is written before Druid has them, and whichever generation the resource has since.
+    Unlike the status it is written before Druid has the ids, and whichever generation the resource has since.
     """
-    resource, metadata = done.resource, done.resource["metadata"]
-    noted = noted_ids(metadata.get("annotations") or {})
-    ids = _ids_to_note(done, record, noted or frozenset())
-    if "uid" not in metadata or noted == ids:
-        return resource
-    operations = _annotation_patch(resource, sorted(ids))
+    metadata = done.resource["metadata"]
+    if "uid" not in metadata:
+        return done.resource
+    before = note_of(metadata)
+    # after a loss, the annotation keeps a version that no ConfigMap has any more
+    replaces = version_of(done.written or done.observed.record) or before.replaces
+    note = Note(_ids_to_note(done, record, before.ids), digest_of(config_map), replaces, record.revision)
+    operations = _annotation_patch(metadata, text_of(note, metadata["uid"]))
     written = api.json_patch(names.KIND, metadata["namespace"], metadata["name"], operations)
-    return {**resource, "metadata": {**metadata, "annotations": written["metadata"]["annotations"]}}
+    return {**done.resource, "metadata": {**metadata, "annotations": written["metadata"]["annotations"]}}
 
 
 def _ids_to_note(done: Reconciled, record: LastApplied, noted: frozenset[str]) -> frozenset[str]:
@@ -176,7 +183,7 @@ def _ids_to_note(done: Reconciled, record: LastApplied, noted: frozenset[str]) -
     Of a batch, whose attempts would add up, only those of the present record are kept; of another Druid, none.
     """
     ids = frozenset((*record.supervisors, *record.tasks))
-    last = read_last_applied(done.observed.record, done.ingestion)
+    last = recorded(done.observed.record, done.ingestion).record
     if last.druid and record.druid != last.druid:
         return ids
     if record.task is not None or last.task is not None:
@@ -184,42 +191,43 @@ def _ids_to_note(done: Reconciled, record: LastApplied, noted: frozenset[str]) -
     return ids | (noted - {step.id for step in done.plan.steps if isinstance(step, Terminate)})
 
 
-def _annotation_patch(resource: Manifest, ids: list[str]) -> list[dict[str, Any]]:
-    """Return the JSON patch; one that creates the annotations requires that there are none since."""
-    metadata, path = resource["metadata"], "/metadata/annotations"
-    unchanged = "uid" if metadata.get("annotations") else "resourceVersion"
-    created = () if metadata.get("annotations") else ({"op": "add", "path": path, "value": {}},)
-    key = names.IDS_ANNOTATION.replace("/", "~1")
+def _annotation_patch(metadata: Mapping[str, Any], value: str) -> list[dict[str, Any]]:
+    """Return the JSON patch, which requires that no other run has written the annotation since.
+
+    One that creates the annotations requires that there are none since.
+    """
+    annotations, path = metadata.get("annotations") or {}, "/metadata/annotations"
+    key = f"{path}/{names.NOTE_ANNOTATION.replace('/', '~1')}"
+    last = annotations.get(names.NOTE_ANNOTATION)
+    unchanged = "uid" if annotations else "resourceVersion"
     return [
         {"op": "test", "path": f"/metadata/{unchanged}", "value": metadata.get(unchanged)},
-        *created,
-        {"op": "add", "path": f"{path}/{key}", "value": json.dumps(ids)},
+        *([{"op": "test", "path": key, "value": last}] if last is not None else []),
+        *([] if annotations else [{"op": "add", "path": path, "value": {}}]),
+        {"op": "add", "path": key, "value": value},
     ]
 
 
-def _set_finalizer(api: KubernetesApi, done: Reconciled, step: Finalizer) -> Manifest:
-    """Return the resource with or without the finalizer; without it, the resource may be deleted already."""
+def _set_finalizer(api: KubernetesApi, done: Reconciled, step: Finalizer) -> Reconciled:
+    """Set or remove the finalizer of the resource; without it, the resource may be deleted already."""
     metadata = done.resource["metadata"]
     operations = finalizer_patch(done.resource, names.FINALIZER, is_desired=step.is_set)
-    if step.is_set and noted_ids(metadata.get("annotations") or {}) is None:
-        # with the finalizer: a resource that has only that is one of an earlier version, whose record is believed
-        operations += _annotation_patch(done.resource, [])
     try:
-        return api.json_patch(names.KIND, metadata["namespace"], metadata["name"], operations)
+        return replace(done, resource=api.json_patch(names.KIND, metadata["namespace"], metadata["name"], operations))
     except ApiError as error:
         if error.is_missing_object and not step.is_set:
-            return done.resource
+            return done
         raise
 
 
-# How each kind of step is carried out. A step in Druid returns its effect, a step in Kubernetes the resource.
+# How each kind of step is carried out. A step in Druid returns its effect, a step in Kubernetes the reconcile after it.
 _IN_DRUID: Mapping[type[Step], Callable[[DruidClient, Any], _Effect]] = {
     DruidChange: _write,
     Reset: _reset,
     Submit: _submit,
     Terminate: _terminate,
 }
-_IN_KUBERNETES: Mapping[type[Step], Callable[[KubernetesApi, Reconciled, Any], Manifest]] = {
+_IN_KUBERNETES: Mapping[type[Step], Callable[[KubernetesApi, Reconciled, Any], Reconciled]] = {
     SaveLastApplied: _save_last_applied,
     Finalizer: _set_finalizer,
 }

@@ -186,7 +186,7 @@ def _left(supervisor: str) -> Finding:
         reasons.SUPERVISOR_LEFT,
         f"Supervisor {supervisor}, which this resource has submitted and does not specify any more, is in Druid. Its "
         "record is lost, so it is not terminated. Terminate it (module supervisor, state: absent), or remove it from "
-        f"the annotation {names.IDS_ANNOTATION}.",
+        f"the ids in the annotation {names.NOTE_ANNOTATION}.",
     )
 
 

@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
     disallowed_secret,
     secrets_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, lost_record, names
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, lost_record, names, noted
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connection import druid_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_deletion import (
@@ -30,7 +30,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_d
     decide_deletion,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
-    has_own_record,
     of_status,
     read_last_applied,
     resource_of,
@@ -41,6 +40,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import (
     confirmed,
+    noted_record,
     only_named,
     recorded,
 )
@@ -139,11 +139,12 @@ def _with_observed(api: KubernetesApi, planned: Reconciled, deletion: Deletion) 
 def _with_record(planned: Reconciled, deletion: Deletion) -> Deletion:
     found, ingestion = planned.observed, planned.ingestion
     record, unconfirmed = recorded(found.record, ingestion)
-    is_reported = deletion.has_resource and not has_own_record(found.record, ingestion)
-    if deletion.has_resource and record.is_empty:
-        is_reported, (record, also) = True, confirmed(of_status(ingestion), ingestion, is_config_map=False)
-        unconfirmed = tuple(dict.fromkeys((*unconfirmed, *also)))
-    return replace(deletion, record=record, siblings=found.siblings, is_reported=is_reported, unconfirmed=unconfirmed)
+    is_reported = deletion.has_resource and found.record is None
+    if is_reported and record.is_empty:
+        record, _also = confirmed(of_status(ingestion), ingestion)
+        record = noted_record(ingestion) if record.is_empty else record
+    warnings = (*unconfirmed, *noted.warnings(found.config_map, ingestion))
+    return replace(deletion, record=record, siblings=found.siblings, is_reported=is_reported, unconfirmed=warnings)
 
 
 def _with_druid(api: KubernetesApi, inputs: _Inputs, options: Options, connections: ExitStack) -> _Inputs:
@@ -180,7 +181,7 @@ def _with_task(client: DruidClient, deletion: Deletion) -> Deletion:
     is_own = lost_record.is_of_resource(deletion.ingestion, task.id, status, deletion.record.revision)
     if is_own or not deletion.is_reported:
         return replace(deletion, is_task_running=True)
-    warning = only_named("the status", f"task {task.id}")
+    warning = only_named(f"task {task.id}")
     return replace(deletion, is_task_running=False, unconfirmed=(*deletion.unconfirmed, warning))
 
 

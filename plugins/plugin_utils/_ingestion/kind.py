@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.finalize
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import SupervisorState
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
-    is_own,
+    read_last_applied,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import (
     ARGUMENTS,
@@ -41,7 +41,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan imp
     Terminate,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconcile import reconcile_once
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import recorded
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -191,8 +190,7 @@ def _record_after(done: Reconciled, plan: Plan, check_mode: bool) -> LastApplied
     if plan.saved and not check_mode:
         return plan.saved[-1]
     found = done.observed.record
-    exists = found is not None and is_own(found, done.ingestion)
-    return recorded(found, done.ingestion).record if exists else None
+    return None if found is None else read_last_applied(found, done.ingestion)
 
 
 def _event_reason(step: Step) -> str:

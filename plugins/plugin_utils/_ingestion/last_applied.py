@@ -26,8 +26,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 MAX_BYTES = 2**20 - 2**14
 _MAX_INDENTED = 2**17
 # What a document that others have written can raise, also one of a depth that cannot be parsed.
-_EDITED = (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError)
-SPEC_KEY, HASH_KEY, STATE_KEY, NORMALIZED_KEY = "spec.json", "sha256", "state.json", "normalized.json"
+EDITED = (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError)
+KEYS = SPEC_KEY, HASH_KEY, STATE_KEY, NORMALIZED_KEY = "spec.json", "sha256", "state.json", "normalized.json"
 # In the ConfigMap, which belongs to one spec.
 IN_RECORD = Store(name=lambda change: change.what, state=lambda change: change.before)
 Phase = Literal["submitting", "submitted", "ended", "unrecorded"]
@@ -107,7 +107,10 @@ class LastApplied:
 
 
 def read_last_applied(config_map: Manifest | None, ingestion: Ingestion) -> LastApplied:
-    """Return the record in the ConfigMap, or else the Go operator's record in the status of the resource."""
+    """Return the record in the ConfigMap, or else the Go operator's record in the status of the resource.
+
+    It is believed as it is: ``noted.believed`` decides about a ConfigMap.
+    """
     if config_map is None or not is_own(config_map, ingestion):
         return _of_go_operator(ingestion)
     data = config_map.get("data") or {}
@@ -119,7 +122,7 @@ def read_last_applied(config_map: Manifest | None, ingestion: Ingestion) -> Last
         abandoned = AbandonedRequest(**request) if request else None
         record = LastApplied(dict(specified), str(state["id"]), task, former, druid, _revision(state), last, abandoned)
         return _of_this_druid(record, ingestion)
-    except _EDITED:
+    except EDITED:
         # the ConfigMap was edited: treat it as missing
         return LastApplied()
 
@@ -165,29 +168,6 @@ def of_status(ingestion: Ingestion) -> LastApplied:
     return LastApplied({}, identity, task, (), str(ingestion.status.get("appliedTo") or ""), revision)
 
 
-def noted_ids(annotations: Mapping[str, str]) -> frozenset[str] | None:
-    """Return the ids in the annotation of the resource, None if it has none: a resource of an earlier version."""
-    text = annotations.get(names.IDS_ANNOTATION)
-    if text is None:
-        return None
-    try:
-        found = json.loads(text)
-    except _EDITED:
-        return frozenset()
-    return frozenset(map(str, found)) if isinstance(found, list) else frozenset()
-
-
-def confirmed_ids(ingestion: Ingestion) -> frozenset[str]:
-    """Return the ids that the annotation or the status names: a record that names them, too, is believed."""
-    reported = {str(ingestion.status.get("taskId") or "")} - {""}
-    return frozenset({*(noted_ids(ingestion.annotations) or ()), *reported})
-
-
-def is_of_earlier_version(ingestion: Ingestion) -> bool:
-    """True when a version that noted no ids has reconciled the resource, and none since: each sets the finalizer."""
-    return noted_ids(ingestion.annotations) is None and names.FINALIZER in ingestion.finalizers
-
-
 def read_normalized(config_map: Manifest | None, ingestion: Ingestion) -> Normalized:
     """Return the digests in the ConfigMap; empty if they belong to another spec, whether suspended or not."""
     data = (config_map or {}).get("data") or {}
@@ -196,7 +176,7 @@ def read_normalized(config_map: Manifest | None, ingestion: Ingestion) -> Normal
         normalized = {str(what): str(one) for what, one in found.items()}
         is_same = without_suspension(json.loads(data[SPEC_KEY])) == without_suspension(ingestion.specified)
         return normalized if is_same else {}
-    except _EDITED:
+    except EDITED:
         # there is none, or it was edited: it is determined again
         return {}
 
@@ -224,7 +204,8 @@ def to_config_map(record: LastApplied, ingestion: Ingestion, normalized: Normali
         SPEC_KEY: _spec_text(record.specified),
         HASH_KEY: record.hash,
         STATE_KEY: json.dumps(state, sort_keys=True),
-        **({NORMALIZED_KEY: json.dumps(normalized, sort_keys=True)} if normalized else {}),
+        # also without any: a key that is omitted would stay if others own it
+        NORMALIZED_KEY: json.dumps(normalized or {}, sort_keys=True),
     }
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
 
@@ -269,11 +250,6 @@ def is_own(config_map: Manifest, ingestion: Ingestion) -> bool:
     return is_same and is_ours(config_map, ingestion)
 
 
-def has_own_record(config_map: Manifest | None, ingestion: Ingestion) -> bool:
-    """True when the ConfigMap has the record: otherwise only the status shows one."""
-    return config_map is not None and is_own(config_map, ingestion)
-
-
 def resource_of(config_map: Manifest) -> str | None:
     """Return the name of the resource that owns the record, None without a resource."""
     owners = (owner for owner in _owners(config_map) if owner.get("kind") == names.KIND)
@@ -302,7 +278,7 @@ def _of_go_operator(ingestion: Ingestion) -> LastApplied:
         return LastApplied()
     try:
         document = json.loads(text)
-    except _EDITED:
+    except EDITED:
         return LastApplied()
     specified = {"type": ingestion.type, "spec": document}
     if ingestion.is_supervisor:

@@ -4,8 +4,9 @@
 
 """Records of a batch that are incomplete: lost ones, and those of an interrupted submission. Pure.
 
-Lost: the ConfigMap was deleted or is unreadable, but the status shows a task. The status is written after the record,
-so it may not name the last task that was submitted. If it names exactly the current spec, its task is taken over.
+Lost: the ConfigMap was deleted, or others have changed it (``noted``), but the status shows a task, or the annotation
+shows that there was a record. The status is written after the record, so it may not name the last task that was
+submitted; the annotation has its revision. If the status names exactly the current spec, its task is taken over.
 Otherwise it is unknown whether the spec has run: nothing is submitted until the annotation requests it.
 
 Interrupted: the record has the attempt before Druid does. If the operator was stopped in between, the last spec that
@@ -37,6 +38,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     of_status,
     with_task,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.noted import note
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
@@ -45,18 +47,20 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 
 def recovered(record: LastApplied, ingestion: Ingestion) -> LastApplied:
     """Return the record; if it was lost, what the status shows of it. InvalidInput if the spec is invalid."""
-    last = of_status(ingestion)
-    if ingestion.is_supervisor or not last.id or not (record.is_empty or is_unrecorded(ingestion, record)):
+    last, noted = of_status(ingestion), note(ingestion)
+    if ingestion.is_supervisor or not (record.is_empty or is_unrecorded(ingestion, record)):
         return record
-    known = _known_task(ingestion, last)
+    # the annotation is written before a submission, the status after it
+    known = _known_task(ingestion, last) if last.id and last.revision >= noted.revision else None
     if known is not None:
         first = job(ingestion, last.revision).task_id(1)
         return LastApplied(ingestion.specified, first, known, (), last.druid, last.revision)
-    if not record.is_empty:
+    if not record.is_empty or not (last.id or noted.replaces):
         return record
+    identity = last.id or min(noted.ids, default="unknown")
     # attempt 0: a retry is the first attempt of its revision
-    task = SubmittedTask(last.id, 0, "unrecorded", _state(ingestion), ingestion.retry)
-    return LastApplied({}, last.id, task, (), last.druid, last.revision)
+    task = SubmittedTask(identity, 0, "unrecorded", _state(ingestion), ingestion.retry)
+    return LastApplied({}, identity, task, (), last.druid, max(last.revision, noted.revision))
 
 
 def is_of_resource(ingestion: Ingestion, task: str, status: Mapping[str, Any], revision: int) -> bool:
@@ -107,12 +111,13 @@ def _state(ingestion: Ingestion) -> str:
 
 def finding(ingestion: Ingestion) -> Finding:
     """Return the problem, with the remedy."""
+    last = of_status(ingestion).id
     return Finding(
         reasons.RECORD_LOST,
-        f"ConfigMap {names.record_name(ingestion.name)}, which records the submitted tasks, was deleted or is "
-        f"unreadable, and the status names a task of another spec ({of_status(ingestion).id}). It is unknown whether "
-        "the current spec has run since, so nothing is submitted. Check the data in Druid. To submit the spec, set the "
-        f"annotation {names.RETRY_ANNOTATION} to a new value.",
+        f"ConfigMap {names.record_name(ingestion.name)}, which records the submitted tasks, was deleted or changed by "
+        f"others, and the status names {f'a task of another spec ({last})' if last else 'no task'}. It is unknown "
+        "whether the current spec has run since, so nothing is submitted. Check the data in Druid. To submit the spec, "
+        f"set the annotation {names.RETRY_ANNOTATION} to a new value.",
     )
 
 

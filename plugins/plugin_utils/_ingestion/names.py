@@ -15,8 +15,8 @@ KIND = "DruidIngestion"
 FINALIZER = "druidingestion.datainfra.io/finalizer"
 # A new value requests one more attempt of a failed batch.
 RETRY_ANNOTATION = "druid.apache.org/retry"
-# Supervisors and tasks that were or will be submitted for the resource: a JSON list. Only its authors can write it.
-IDS_ANNOTATION = "druid.apache.org/submitted-ids"
+# What was or will be submitted for the resource, and which record of it is believed (``noted``): JSON.
+NOTE_ANNOTATION = "druid.apache.org/submitted"
 
 RECORD_SUFFIX = "-ingestion"
 _MOST_CHARACTERS = 253

@@ -32,7 +32,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normaliz
     without_normalization,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import fetch_change
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, names, supervisor
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, names, noted, supervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.datasource_owner import (
     is_specified_by_another,
     older_owners,
@@ -48,7 +48,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     IN_RECORD,
     LastApplied,
     former_datasource,
-    noted_ids,
     read_normalized,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_record import (
@@ -65,8 +64,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 
 @dataclass(frozen=True)
 class Observed:
-    """The last applied record, the Druid resource with its Services, the Secrets, the other ingestions."""
+    """The ConfigMap of the record, the Druid resource with its Services, the Secrets, the other ingestions.
 
+    `record` is the ConfigMap if its record is believed.
+    """
+
+    config_map: Manifest | None = None
     record: Manifest | None = None
     cluster: Manifest | None = None
     services: tuple[Manifest, ...] = ()
@@ -78,8 +81,10 @@ def observe(api: KubernetesApi, ingestion: Ingestion, secrets: tuple[SecretKey, 
     """Read the objects in Kubernetes; `secrets` are those with permission."""
     namespace = ingestion.namespace
     cluster = api.get(cluster_names.KIND, namespace, ingestion.cluster) if ingestion.cluster else None
+    config_map = api.get("ConfigMap", namespace, names.record_name(ingestion.name))
     return Observed(
-        record=api.get("ConfigMap", namespace, names.record_name(ingestion.name)),
+        config_map=config_map,
+        record=noted.believed(config_map, ingestion),
         cluster=cluster,
         services=tuple(_services(api, namespace, cluster["metadata"]["name"])) if cluster else (),
         secrets={key: api.get("Secret", key.namespace, key.name) for key in secrets},
@@ -133,17 +138,16 @@ def observe_druid(client: DruidClient, specified: Ingestion, found: Observed) ->
         is_in_druid = status_of(client, record.task.id) is not None
         record = without_interrupted(ingestion, record, is_in_druid=is_in_druid)
     druid_state = fetch_state(client, ingestion, record, known)
-    is_known = record == recorded and not unconfirmed and noted_ids(ingestion.annotations) is not None
-    is_recorded = found.record is not None and (is_known or (ingestion.uid is None and record == recorded))
+    is_recorded = found.record is not None and record == recorded and noted.is_written(found.record, ingestion)
     inputs = Inputs(
         ingestion,
         record,
         druid_state,
         is_recorded=is_recorded,
-        has_config_map=found.record is not None,
+        has_config_map=found.config_map is not None,
         siblings=found.siblings,
         config_owners=owners,
-        unconfirmed=unconfirmed,
+        unconfirmed=(*unconfirmed, *noted.warnings(found.config_map, ingestion)),
     )
     if isinstance(druid_state, TaskState) and druid_state.attempt.action == "unrecorded":
         return inputs

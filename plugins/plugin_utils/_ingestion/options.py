@@ -56,6 +56,7 @@ def to_options(arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> 
 class Reconciled:
     """State, plan and (not in check mode) completed steps of a reconcile; `failed_step` is the step that failed.
 
+    `written` is the ConfigMap of the record as this reconcile has written it last.
     `is_unanswered`: that step is a request which Druid may still be executing.
     `unknown_fields` are messages about fields that Druid has dropped in a change.
     `ingestion` is the parsed resource. `is_deleted`: the finalizer was removed, so that the resource is deleted.
@@ -66,6 +67,7 @@ class Reconciled:
     plan: Plan
     druid_state: DruidState | None = None
     observed: Observed = field(default_factory=Observed)
+    written: Manifest | None = None
     failed_step: Step | None = None
     is_unanswered: bool = False
     is_deleted: bool = False

@@ -55,7 +55,7 @@ def reconcile_once(api: KubernetesApi, resource: Manifest, options: Options, now
     with options.meter.phases("observe"):
         found = observe(api, ingestion, secrets_of(ingestion))
     planned = replace(planned, observed=found)
-    if found.record is not None and not is_ours(found.record, ingestion):
+    if found.config_map is not None and not is_ours(found.config_map, ingestion):
         return _blocked(planned, _collision(ingestion))
     try:
         with connect(druid_connection(api, ingestion, found, options), options.timeouts, options.meter) as client:

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.module_utils._serde.supervisors import with_parts_inside
@@ -19,18 +18,15 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor im
     supervisor_warnings,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.datasource_owner import age, of_same_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
-    confirmed_ids,
-    has_own_record,
+    SubmittedTask,
     is_elsewhere,
-    is_of_earlier_version,
-    noted_ids,
+    of_status,
     read_last_applied,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_record import is_attempt
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.noted import note
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import SUPERVISORS, Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
@@ -104,10 +100,9 @@ def described_supervisors(ingestion: Ingestion, siblings: Iterable[Ingestion]) -
 def unrecorded(ingestion: Ingestion, record: LastApplied, siblings: Iterable[Ingestion]) -> list[str]:
     """Return the ids that only the annotation of the resource names: the record was lost, or changed by others.
 
-    A copy of a resource has its annotation, too. Each id is a request, and others may have written the annotation: the
-    first ones are enough.
+    Each id is a request, and an author may have written any number: the first ones are enough.
     """
-    noted = noted_ids(ingestion.annotations)
+    noted = note(ingestion).ids
     if not (noted and ingestion.is_supervisor) or ingestion.retains or is_elsewhere(record, ingestion):
         return []
     known = {*record.supervisors, *record.tasks, _supervisor(ingestion, has_own_ids=True)}
@@ -120,55 +115,50 @@ def specify_ids(siblings: Iterable[Ingestion]) -> bool:
 
 
 class Confirmed(NamedTuple):
-    """A record with the supervisors that may be terminated, and a warning for each of the others."""
+    """A record of which everything may be terminated, and a warning for each supervisor that it does not have."""
 
     record: LastApplied
     warnings: tuple[str, ...] = ()
 
 
 def recorded(config_map: Manifest | None, ingestion: Ingestion) -> Confirmed:
-    """Return the last applied record: that of the ConfigMap, or else that of the Go operator in the status."""
-    return confirmed(read_last_applied(config_map, ingestion), ingestion, has_own_record(config_map, ingestion))
+    """Return the record of a ConfigMap that is believed; if there was none so far, the Go operator's in the status."""
+    if config_map is not None:
+        return Confirmed(read_last_applied(config_map, ingestion))
+    is_lost = bool(note(ingestion).replaces)
+    record, unconfirmed = confirmed(LastApplied() if is_lost else read_last_applied(None, ingestion), ingestion)
+    also = confirmed(of_status(ingestion), ingestion).warnings if ingestion.is_supervisor else ()
+    return Confirmed(record, tuple(dict.fromkeys((*unconfirmed, *also))))
 
 
-def confirmed(record: LastApplied, ingestion: Ingestion, is_config_map: bool) -> Confirmed:
-    """Return a record from the ConfigMap, or from the status, with the ids that something else confirms.
+def confirmed(record: LastApplied, ingestion: Ingestion) -> Confirmed:
+    """Return a record from the status, which others can write: it is believed if the resource specifies what it names.
 
-    Others can write either. So an id is believed only if the resource specifies it, or if the annotation or the status
-    name what the ConfigMap names. Without a resource, or from an earlier version, which had no annotation, the
-    ConfigMap is the only reference, and is believed.
+    Druid is asked about a task.
     """
-    if is_config_map and (ingestion.uid is None or is_of_earlier_version(ingestion)):
-        return Confirmed(record)
     specified = _supervisor(ingestion, has_own_ids=True)
-    known = confirmed_ids(ingestion) if is_config_map else frozenset[str]()
-    others = tuple(each for each in record.supervisors if each != specified and each not in known)
-    tasks = tuple(each for each in record.tasks if is_config_map and not _is_own_task(record, ingestion, each, known))
-    if not (others or tasks):
+    others = tuple(each for each in record.supervisors if each != specified)
+    if not others:
         return Confirmed(record)
-    where = f"ConfigMap {names.record_name(ingestion.name)}" if is_config_map else "the status"
-    named = (*(f"supervisor {each}" for each in others), *(f"task {each}" for each in tasks))
-    warnings = tuple(only_named(where, each) for each in named)
-    if tasks or not is_config_map:
-        return Confirmed(LastApplied(), warnings)
-    current = specified if specified in known else ""
-    return Confirmed(
-        replace(
-            record,
-            id=(current or "") if record.id in others else record.id,
-            former=tuple(each for each in record.former if each not in others),
-        ),
-        warnings,
-    )
+    return Confirmed(LastApplied(), tuple(only_named(f"supervisor {each}") for each in others))
 
 
-def _is_own_task(record: LastApplied, ingestion: Ingestion, task: str, known: frozenset[str]) -> bool:
-    return task in known or is_attempt(ingestion, task, record.revision)
+def noted_record(ingestion: Ingestion) -> LastApplied:
+    """Return a record with what the resource has submitted, in case its record and its status are lost.
+
+    A supervisor only if the resource still specifies it; Druid is asked about a task.
+    """
+    ids = note(ingestion).ids
+    if ingestion.is_supervisor:
+        specified = _supervisor(ingestion, has_own_ids=True)
+        return LastApplied({}, specified) if specified in ids and specified is not None else LastApplied()
+    task = min(ids, default="")
+    return LastApplied({}, task, SubmittedTask(task, phase="submitted"), revision=1) if task else LastApplied()
 
 
-def only_named(where: str, what: str) -> str:
+def only_named(what: str) -> str:
     """Return the warning about a supervisor or task that is kept."""
-    return f"Only {where} names {what}, which the resource does not specify: it is not terminated."
+    return f"Only the status names {what}, which the resource does not specify: it is not terminated."
 
 
 def _specifies_id(ingestion: Ingestion) -> bool:

@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects 
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import IDS_ANNOTATION
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.noted import note_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import (
@@ -336,17 +336,27 @@ def test_a_status_terminates_nothing_that_the_resource_does_not_specify(ingestio
     assert f"Only the status names supervisor {others}, which the resource does not specify" in warning
 
 
-def test_a_config_map_terminates_nothing_that_the_resource_did_not_create(ingestion: Ingesting, others: str) -> None:
+def test_a_config_map_terminates_and_removes_nothing(ingestion: Ingesting, others: str) -> None:
     """Neither in a reconcile, where it is corrected, nor in the deletion, which still terminates its own supervisor."""
     ingestion.live.create(ingestion.resource("kafka", suspended_spec(ingestion)))
     ingestion.settled()
-    for state in ({"former": [others]}, {"id": others}, {"id": others, "former": [others]}):
-        before = edit_record(ingestion, state)
-        warnings = " ".join(ingestion.one_pass().warnings)
-        assert f"Only ConfigMap {ingestion.name}-ingestion names supervisor {others}" in warnings
-        assert record_state(ingestion) == before
+    rules = [{"type": "loadForever", "tieredReplicants": {"_default_tier": 1}}]
+    ingestion.druid.request("POST", f"/druid/coordinator/v1/rules/{ingestion.name}", rules)
+    specified = ingestion.live.get("ConfigMap", f"{ingestion.name}-ingestion")["data"]["spec.json"]
+    forged = {"spec.json": json.dumps({**json.loads(specified), "rules": rules, "compaction": {}})}
+    for state, data in (({"former": [others]}, {}), ({"id": others, "former": [others]}, {}), ({}, forged)):
+        before = edit_record(ingestion, state, data)
+        outcome = ingestion.one_pass()
+        assert f"ConfigMap {ingestion.name}-ingestion is not as this resource has written it" in outcome.warnings[0]
+        assert (record_state(ingestion), ingestion.writes) == (before, [])
+        assert ingestion.live.get("ConfigMap", f"{ingestion.name}-ingestion")["data"]["spec.json"] == specified
         assert others not in json.dumps(ingestion.stored["metadata"]["annotations"])
-    edit_record(ingestion, {"id": others, "former": [others]})
+    assert ingestion.druid.request("GET", f"/druid/coordinator/v1/rules/{ingestion.name}")
+    edit_record(ingestion, {"id": others, "former": [others]}, forged)
+    path = f"{ingestion.live.path(KIND, ingestion.name)}/status"
+    ingestion.live.plane.request(
+        "PATCH", path, {"status": {"taskId": None}}, content_type="application/merge-patch+json"
+    )
     ingestion.one_pass(absent=True)
     listed = ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")
     assert ingestion.live.find(KIND, ingestion.name) is None
@@ -371,17 +381,31 @@ def test_a_supervisor_is_known_although_the_resource_is_edited_during_the_first_
     assert_only_the_new_one_is_left(ingestion, new, is_deleted)
 
 
-@pytest.mark.parametrize("is_deleted", [False, True])
-def test_a_supervisor_of_an_earlier_version_is_known(ingestion: Ingesting, is_deleted: bool) -> None:
-    """It noted no ids in the resource; its status, too, may not have the id."""
+def test_a_config_map_that_was_made_before_the_resource_is_not_used(ingestion: Ingesting, others: str) -> None:
+    variables = ingestion.resource("kafka", suspended_spec(ingestion))["spec"]
+    ingestion.one_pass(spec=variables, without_resource=True)
+    edit_record(ingestion, {"former": [others]})
+    ingestion.live.create(ingestion.resource("kafka", suspended_spec(ingestion)))
+    outcome = ingestion.one_pass()
+    assert "ConfigMap" in outcome.warnings[0]
+    assert not [title for title in done(outcome) if "terminate" in title]
+    ingestion.settled()
+    assert ingestion.one_pass().warnings == ()
+
+
+def test_a_copied_resource_reports_nothing_of_the_original(ingestion: Ingesting) -> None:
+    """It has its annotations, too."""
     new = to_be_renamed(ingestion)
     ingestion.settled()
-    ingestion.live.merge(KIND, ingestion.name, {"metadata": {"annotations": {IDS_ANNOTATION: None}}})
-    path = f"{ingestion.live.path(KIND, ingestion.name)}/status"
-    lost = {"status": {"taskId": None}}
-    ingestion.live.plane.request("PATCH", path, lost, content_type="application/merge-patch+json")
-    rename(ingestion, new)
-    assert_only_the_new_one_is_left(ingestion, new, is_deleted)
+    copy = ingestion.resource("kafka", kafka_spec(new), suspend=True)
+    copy["metadata"] = {"name": new.name, "annotations": ingestion.stored["metadata"]["annotations"]}
+    ingestion.live.create(copy)
+    for _repeated in range(2):
+        assert new.one_pass().problems == ()
+    new.one_pass(absent=True)
+    assert {*ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")} & {ingestion.name, new.name} == {
+        ingestion.name
+    }
 
 
 def test_a_supervisor_whose_record_is_lost_is_reported_until_it_is_terminated(ingestion: Ingesting) -> None:
@@ -417,7 +441,7 @@ def assert_only_the_new_one_is_left(ingestion: Ingesting, new: Ingesting, is_del
         ingestion.one_pass(absent=True)
     else:
         ingestion.settled()
-        assert {*json.loads(ingestion.stored["metadata"]["annotations"][IDS_ANNOTATION])} >= {new.name}
+        assert note_of(ingestion.stored["metadata"]).ids >= {new.name}
     left = {ingestion.name, new.name} & {*ingestion.druid.request("GET", "/druid/indexer/v1/supervisor")}
     assert left == (set() if is_deleted else {new.name})
 
@@ -428,10 +452,10 @@ def record_state(ingestion: Ingesting) -> dict[str, Any]:
     return state
 
 
-def edit_record(ingestion: Ingesting, changes: dict[str, Any]) -> dict[str, Any]:
-    """Edit the record as a client that may write ConfigMaps, and return what it was."""
+def edit_record(ingestion: Ingesting, changes: dict[str, Any], more: Any = None) -> dict[str, Any]:
+    """Edit the record as a client that may write ConfigMaps, and return what its state was."""
     before = record_state(ingestion)
-    data = {"state.json": json.dumps({**before, **changes})}
+    data = {"state.json": json.dumps({**before, **changes}), **(more or {})}
     ingestion.live.merge("ConfigMap", f"{ingestion.name}-ingestion", {"data": data})
     return before
 

@@ -76,29 +76,21 @@ def test_other_changes_do_not_run_it_again(ingestion: Ingesting) -> None:
     assert ingestion.condition("Ready") == ("True", "Succeeded")
 
 
-def test_record_of_an_older_version_does_not_run_again(ingestion: Ingesting) -> None:
-    ingestion.live.create(ingestion.resource("native-batch", batch_spec(ingestion, A)))
-    ingestion.settled()
-    record = f"{ingestion.name}-ingestion"
-    state = ingestion.live.get("ConfigMap", record)["data"]["state.json"]
-    older = state.replace(', "revision": 1', "")
-    assert older != state
-    ingestion.live.merge("ConfigMap", record, {"data": {"state.json": older}})
-    assert (done(ingestion.one_pass()), ingestion.writes) == ((), [])
-    for data in (B, A):
-        apply(ingestion, data)
-    assert ingestion.times_submitted("native-batch") == 3
-
-
 def lose_record(ingestion: Ingesting, how: str) -> None:
     record = f"{ingestion.name}-ingestion"
     if how == "deleted":
         ingestion.live.delete("ConfigMap", record)
-    else:
+    elif how == "unreadable":
         ingestion.live.merge("ConfigMap", record, {"data": {"state.json": "{"}})
+    else:
+        # as if another spec had run last
+        ingestion.live.merge("ConfigMap", record, {"data": {"spec.json": '{"type": "native-batch", "spec": {}}'}})
 
 
-@pytest.mark.parametrize("how", ["deleted", "unreadable"])
+LOSSES = ["deleted", "unreadable", "edited"]
+
+
+@pytest.mark.parametrize("how", LOSSES)
 def test_lost_record_stops_another_spec(ingestion: Ingesting, how: str) -> None:
     first = ingestion.resource("native-batch", batch_spec(ingestion, A))
     first["metadata"]["annotations"] = {RETRY: "before"}
@@ -121,7 +113,7 @@ def test_lost_record_stops_another_spec(ingestion: Ingesting, how: str) -> None:
     assert ingestion.times_submitted("native-batch") == 3
 
 
-@pytest.mark.parametrize("how", ["deleted", "unreadable"])
+@pytest.mark.parametrize("how", LOSSES)
 def test_task_of_the_same_spec_is_taken_over_after_a_loss(ingestion: Ingesting, how: str) -> None:
     ingestion.live.create(ingestion.resource("native-batch", batch_spec(ingestion, A)))
     for data in (B, A):
@@ -133,6 +125,22 @@ def test_task_of_the_same_spec_is_taken_over_after_a_loss(ingestion: Ingesting, 
     assert (task(ingestion), ingestion.condition("Ready")) == (before, ("True", "Succeeded"))
     apply(ingestion, B)
     assert ingestion.times_submitted("native-batch") == 4
+
+
+def test_without_record_and_status_nothing_runs_until_it_is_requested(ingestion: Ingesting) -> None:
+    ingestion.live.create(ingestion.resource("native-batch", batch_spec(ingestion, A)))
+    ingestion.settled()
+    apply(ingestion, B)
+    lose_record(ingestion, "edited")
+    path = f"{ingestion.live.path(KIND, ingestion.name)}/status"
+    empty = {"status": {"taskId": None, "appliedHash": None}}
+    ingestion.live.plane.request("PATCH", path, empty, content_type="application/merge-patch+json")
+    for _each in range(2):
+        ingestion.one_pass()
+        assert (ingestion.condition("Ready"), ingestion.writes) == (("False", "RecordLost"), [])
+    ingestion.live.merge(KIND, ingestion.name, {"metadata": {"annotations": {RETRY: "now"}}})
+    ingestion.settled()
+    assert (data_of(ingestion, task(ingestion)), ingestion.times_submitted("native-batch")) == (B, 3)
 
 
 def test_deletion_after_a_loss_shuts_down_the_task(ingestion: Ingesting) -> None:

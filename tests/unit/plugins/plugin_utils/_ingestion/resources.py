@@ -13,7 +13,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     SUPERVISOR,
     DruidChange,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import FINALIZER
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import FINALIZER, NOTE_ANNOTATION
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.noted import Note, digest_of, text_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 
 KAFKA: dict[str, Any] = {
@@ -34,6 +35,12 @@ def resource(kind: str = "kafka", document: Any = None, *, name: str = "i", **mo
         "metadata": metadata,
         "spec": {"druidCluster": "c", "ingestion": section, **more},
     }
+
+
+def noting(config_map: dict[str, Any] | None, *ids: str, replaces: str = "", name: str = "i") -> dict[str, Any]:
+    """Return metadata of the resource that believes this record, and has submitted these ids."""
+    record = "" if config_map is None else digest_of(config_map)
+    return {"annotations": {NOTE_ANNOTATION: text_of(Note(frozenset(ids), record, replaces), f"uid-{name}")}}
 
 
 def ingestion(kind: str = "kafka", document: Any = None, **more: Any) -> Ingestion:

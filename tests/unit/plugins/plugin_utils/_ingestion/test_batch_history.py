@@ -6,23 +6,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
-    is_own,
-    read_last_applied,
-    to_config_map,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import read_last_applied
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import NOTE_ANNOTATION
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.noted import believed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe_druid
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import SaveLastApplied, Submit
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan, SaveLastApplied, Submit
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.status import status
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import BATCH, resource
 from hypothesis import given
@@ -36,14 +39,18 @@ NEVER = 99
 class World:
     """A resource, its ConfigMap and status, and a Druid in which each task succeeds immediately.
 
-    `runs` are the documents of all tasks, in order. `uid` is that of the resource.
+    `runs` are the documents of all tasks, in order. `uid` is that of the resource. `former` is the data of all records.
     """
 
     document: str = "a"
     suspend: bool = False
     retry: str = ""
     uid: str = "first"
+    note: str = ""
     config_map: dict[str, Any] | None = None
+    former: list[dict[str, str]] = field(default_factory=list)
+    version: int = 0
+    writes_left: int = NEVER
     status: dict[str, Any] = field(default_factory=dict)
     tasks: dict[str, str] = field(default_factory=dict)
 
@@ -56,56 +63,105 @@ class World:
         return str(self.status.get("reason"))
 
     def reconcile(self, crash: int = NEVER) -> None:
-        """Reconcile once; `crash` is the number of steps that are completed before the process is killed."""
-        ingestion = self._ingestion()
+        """Reconcile once; `crash` is the number of writes after which the process is killed."""
+        self.writes_left = crash
+        with suppress(Killed):
+            self._reconcile()
+
+    def _reconcile(self) -> None:
+        resource = self._resource()
+        ingestion = Ingestion.from_resource(resource)
         documents = {f"/druid/indexer/v1/task/{each}/status": {"status": _SUCCESS} for each in self.tasks}
         client: Any = FakeDruid(documents)
-        inputs = observe_druid(client, ingestion, Observed(record=self.config_map))
+        observed = Observed(self.config_map, believed(self.config_map, ingestion))
+        inputs = observe_druid(client, ingestion, observed)
         plan = decide(inputs)
-        for number, step in enumerate(plan.steps):
-            if number == crash:
-                return
-            if isinstance(step, SaveLastApplied):
-                assert step.record is not None
-                self.config_map = to_config_map(step.record, ingestion)
+        done, api = Reconciled(resource, ingestion, plan, observed=observed), cast(KubernetesApi, self)
+        for step in plan.steps:
             if isinstance(step, Submit):
+                self._write()
                 # Druid does not accept an id twice
                 self.tasks.setdefault(step.job.task_id(step.attempt), ingestion.document["context"]["document"])
-        if crash == len(plan.steps):
-            return
-        found = self.config_map
-        record = read_last_applied(found, ingestion) if found is not None and is_own(found, ingestion) else None
+            else:
+                done = act(api, None, replace(done, plan=Plan((step,))))
+                assert done.failed_step is None
+        self._write()
+        saved = [each.record for each in plan.steps if isinstance(each, SaveLastApplied)]
+        last = read_last_applied(observed.record, ingestion) if observed.record else None
+        record = saved[-1] if saved else last
         self.status = status(ingestion, inputs.druid_state, plan.findings, self.status, NOW, str, record)
+
+    def _write(self) -> None:
+        if self.writes_left == 0:
+            raise Killed
+        self.writes_left -= 1
+
+    def json_patch(self, _kind: str, _namespace: str, _name: str, operations: list[dict[str, Any]]) -> dict[str, Any]:
+        self._write()
+        self.note = operations[-1]["value"]
+        return self._resource()
+
+    def apply(self, manifest: dict[str, Any]) -> dict[str, Any]:
+        self._write()
+        self.former.append(manifest["data"])
+        self.store(manifest)
+        return manifest
+
+    def store(self, manifest: dict[str, Any]) -> None:
+        """Write the ConfigMap, as the API server does: with another version."""
+        self.version += 1
+        manifest["metadata"]["resourceVersion"] = str(self.version)
+        self.config_map = manifest
+
+    def edit(self, data: Any) -> None:
+        """Write the ConfigMap as one of others."""
+        if self.config_map is not None:
+            self.store({**self.config_map, "metadata": {**self.config_map["metadata"]}, "data": data})
 
     def settle(self) -> None:
         for _each in range(4):
             self.reconcile()
 
-    def _ingestion(self) -> Ingestion:
-        annotations = {"druid.apache.org/retry": self.retry} if self.retry else {}
+    def _resource(self) -> dict[str, Any]:
+        annotations = {"druid.apache.org/retry": self.retry, NOTE_ANNOTATION: self.note}
         document = {**BATCH, "context": {"document": self.document}}
         metadata = {"uid": self.uid, "annotations": annotations}
         stored = resource("native-batch", document, metadata=metadata, suspend=self.suspend)
-        return Ingestion.from_resource({**stored, "status": self.status})
+        return {**stored, "status": self.status}
+
+
+class Killed(BaseException):
+    """The process was killed."""
 
 
 _SUCCESS: Mapping[str, str] = {"statusCode": "SUCCESS"}
-DOCUMENTS, CRASHES = st.sampled_from("abc"), st.integers(0, 5)
+DOCUMENTS, CRASHES = st.sampled_from("abc"), st.integers(0, 7)
 EDITS = st.one_of(
     st.tuples(st.just("document"), DOCUMENTS),
     st.tuples(st.just("suspend"), st.booleans()),
     st.tuples(st.just("crash"), CRASHES),
 )
-LOSSES = st.tuples(st.just("lose"), st.sampled_from([None, {}, {"spec.json": "{"}]))
+LOSSES = st.one_of(
+    st.tuples(st.just("lose"), st.sampled_from([None, {}, {"spec.json": "{"}])),
+    st.tuples(st.just("restore"), st.integers(0, 20)),
+    st.tuples(st.just("forge"), DOCUMENTS),
+    st.tuples(st.just("status"), st.just({})),
+)
 
 
 def replay(world: World, history: Iterable[tuple[str, Any]]) -> None:
     for what, value in history:
         if what == "crash":
             world.reconcile(value)
-        elif what == "lose" and world.config_map is not None:
-            world.config_map = None if value is None else {**world.config_map, "data": value}
-        elif what in ("document", "suspend"):
+        elif what == "lose" and value is None:
+            world.config_map = None
+        elif what == "lose":
+            world.edit(value)
+        elif what == "restore":
+            world.edit(world.former[value % len(world.former)])
+        elif what == "forge" and world.config_map is not None:
+            world.edit(world.config_map["data"] | {"spec.json": json.dumps({"type": "native-batch", "spec": value})})
+        elif what in ("document", "suspend", "status"):
             setattr(world, what, value)
 
 
@@ -133,6 +189,7 @@ def test_nothing_runs_twice_after_a_loss_of_the_record(history: list[tuple[str, 
     world.settle()
     assert not has_repeated(world.runs)
     assert world.reason in ("Succeeded", "RecordLost")
+    assert world.reason == "RecordLost" or world.runs[-1] == document
     if world.reason == "RecordLost":
         before = world.runs
         world.retry = "again"
@@ -142,7 +199,7 @@ def test_nothing_runs_twice_after_a_loss_of_the_record(history: list[tuple[str, 
         assert world.reason == "Succeeded"
 
 
-@pytest.mark.parametrize("crash", range(4))
+@pytest.mark.parametrize("crash", range(7))
 @pytest.mark.parametrize("others", ["b", "bc", "bcb"])
 def test_a_document_that_was_replaced_by_others_which_did_not_reach_druid(crash: int, others: str) -> None:
     """It has run last: it does not run again."""
@@ -160,6 +217,33 @@ def test_a_document_that_was_replaced_by_others_which_did_not_reach_druid(crash:
     assert world.runs[-2:] == ["a", "b"]
     assert not has_repeated(world.runs)
     assert world.reason == "Succeeded"
+
+
+@pytest.mark.parametrize("crash", range(7))
+def test_a_record_is_believed_wherever_the_process_was_killed(crash: int) -> None:
+    world = World()
+    world.settle()
+    world.document = "b"
+    world.reconcile(crash)
+    world.status = {}
+    world.settle()
+    assert (world.runs, world.reason) == (["a", "b"], "Succeeded")
+
+
+@pytest.mark.parametrize("crash", range(7))
+@pytest.mark.parametrize("document", "abc")
+def test_without_record_and_status_nothing_runs_until_it_is_requested(document: str, crash: int) -> None:
+    world = World()
+    for each in "ab":
+        world.document = each
+        world.settle()
+    world.document, world.config_map, world.status = document, None, {}
+    world.reconcile(crash)
+    world.settle()
+    assert (world.runs, world.reason) == (["a", "b"], "RecordLost")
+    world.retry = "now"
+    world.settle()
+    assert (world.runs, world.reason) == (["a", "b", document], "Succeeded")
 
 
 def test_reverted_document_runs_again() -> None:

@@ -17,14 +17,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     is_elsewhere,
     is_ours,
     is_own,
-    noted_ids,
     of_status,
     read_last_applied,
     read_normalized,
     resource_of,
     to_config_map,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import IDS_ANNOTATION, record_name
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import record_name
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,
@@ -58,7 +57,6 @@ def test_a_document_that_others_have_written_is_a_lost_one(text: str) -> None:
     edited = {**stored, "data": {**stored["data"], "state.json": text, NORMALIZED_KEY: text}}
     assert read_last_applied(edited, ingestion()) == LastApplied()
     assert read_normalized(edited, ingestion()) == {}
-    assert noted_ids({IDS_ANNOTATION: text}) == frozenset()
 
 
 def test_record_of_an_older_version_has_no_former_supervisors() -> None:

@@ -21,7 +21,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     SubmittedTask,
     to_config_map,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import IDS_ANNOTATION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan, Reset, Submit, Terminate
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
@@ -29,6 +28,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingesti
     BATCH,
     KAFKA,
     ingestion,
+    noting,
     rules_change,
     supervisor_change,
 )
@@ -108,12 +108,12 @@ PATH = "/druid/indexer/v1/supervisor"
 
 @pytest.mark.parametrize("exists", [False, True])
 def test_observed_state_is_plain_data(exists: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    noted = {"annotations": {IDS_ANNOTATION: '["pages"]'}}
-    parsed = ingestion(ingestion={"rules": [{"type": "loadForever"}], "compaction": {}}, metadata=noted)
+    specified = {"rules": [{"type": "loadForever"}], "compaction": {}}
+    record = to_config_map(LastApplied(ingestion(ingestion=specified).specified, "pages"), ingestion())
+    parsed = ingestion(ingestion=specified, metadata=noting(record, "pages"))
     current = {**KAFKA, "spec": {**KAFKA["spec"], "ioConfig": {"topic": "pages", "taskCount": 1}}}
     objects = {f"{PATH}/pages": current, f"{PATH}/pages/status": {"payload": {"state": "RUNNING"}}}
     client: Any = FakeDruid({PATH: [], "/druid/coordinator/v1/rules/pages": [], **(objects if exists else {})})
-    record = to_config_map(LastApplied(parsed.specified, "pages"), parsed)
     inputs = observe_druid(client, parsed, Observed(record=record, siblings=(ingestion(name="other"),)))
     # the inputs must not use the client any more
     monkeypatch.setattr(client, "get", None)

@@ -9,34 +9,33 @@ If two resources specify the same supervisor, the older one owns it.
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
 from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import job
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
-    ReplacedTask,
     SubmittedTask,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import IDS_ANNOTATION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import (
     confirmed,
     described_supervisors,
     desired_supervisor,
     identity,
+    noted_record,
     older_owner,
     other_owner,
+    recorded,
     specify_ids,
     with_removed_fields,
 )
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
-    BATCH,
     KAFKA,
     ingestion,
     nested,
+    noting,
     resource,
 )
 from hypothesis import given
@@ -245,64 +244,54 @@ def test_specify_ids(sibling: Any, expected: bool) -> None:
     assert specify_ids([ingestion(), sibling]) is expected
 
 
-A, B, TASK = LastApplied({}, "of-others"), LastApplied({}, "pages", former=("of-others",)), SubmittedTask("t")
-
-
-NOTED, REPLACED = '["of-others"]', ReplacedTask("digest", "t", TASK, 1)
-FIRST = SubmittedTask(job(ingestion("native-batch", BATCH), 1).task_id(1))
-AGAIN = LastApplied({}, FIRST.id, FIRST, revision=1, replaced=REPLACED)
+A, TASK = LastApplied({}, "of-others"), LastApplied({}, "t", SubmittedTask("t"))
 
 
 @pytest.mark.parametrize(
-    ("record", "is_config_map", "status", "noted", "expected"),
+    ("record", "expected"),
     [
-        # what the resource specifies needs no confirmation
-        (LastApplied({}, "pages"), False, "", "[]", LastApplied({}, "pages")),
-        (LastApplied({}, "pages"), True, "", "[]", LastApplied({}, "pages")),
-        (LastApplied(), True, "", "[]", LastApplied()),
+        (LastApplied(), LastApplied()),
+        # what the resource specifies
+        (LastApplied({}, "pages"), LastApplied({}, "pages")),
         # Druid is asked about a task
-        (LastApplied({}, "t", TASK), False, "", "[]", LastApplied({}, "t", TASK)),
-        # a status or a ConfigMap alone, whatever it has
-        (A, False, "of-others", NOTED, LastApplied()),
-        (A, True, "", "[]", LastApplied()),
-        *((A, True, "", text, LastApplied()) for text in ("", "{", "5", '"of-others"')),
-        (A, True, "pages", "[]", LastApplied({}, "pages")),
-        (B, True, "pages", "[]", LastApplied({}, "pages")),
-        (LastApplied({}, "t", TASK, former=("of-others",)), True, "t", "[]", LastApplied({}, "t", TASK)),
-        (LastApplied({}, "t", TASK), True, "", "[]", LastApplied()),
-        # another place names it: the id in the spec has changed since, or its termination failed
-        (A, True, "of-others", "[]", A),
-        (A, True, "", NOTED, A),
-        (B, True, "of-others", "[]", B),
-        (B, True, "pages", NOTED, B),
-        (LastApplied({}, "t", TASK), True, "", '["t"]', LastApplied({}, "t", TASK)),
-        # a resource of an earlier version, which had no annotation
-        (A, True, "", None, A),
-        (LastApplied({}, "t", TASK), True, "", None, LastApplied({}, "t", TASK)),
-        (A, False, "of-others", None, LastApplied()),
+        (TASK, TASK),
+        (A, LastApplied()),
     ],
 )
-def test_id_is_believed_if_two_places_name_it(
-    record: LastApplied, is_config_map: bool, status: str, noted: str | None, expected: LastApplied
-) -> None:
-    metadata = {} if noted is None else {"annotations": {IDS_ANNOTATION: noted}}
-    own = Ingestion.from_resource({**resource(metadata=metadata), "status": {"taskId": status}})
-    found = confirmed(record, own, is_config_map)
+def test_status_is_believed_about_what_the_resource_specifies(record: LastApplied, expected: LastApplied) -> None:
+    found = confirmed(record, ingestion())
     assert found.record == expected
-    ids = {*record.supervisors, *record.tasks} - {*expected.supervisors, *expected.tasks}
-    assert len(found.warnings) == len(ids)
+    assert ["of-others" in each for each in found.warnings] == [True] * (record is A)
 
 
-def test_without_a_finalizer_no_earlier_version_has_written_the_record() -> None:
-    assert confirmed(A, ingestion(metadata={"finalizers": []}), is_config_map=True).record == LastApplied()
+@pytest.mark.parametrize(
+    ("ids", "kind", "expected"),
+    [
+        ((), "kafka", LastApplied()),
+        (("pages",), "kafka", LastApplied({}, "pages")),
+        (("of-others",), "kafka", LastApplied()),
+        (("of-others", "pages"), "kafka", LastApplied({}, "pages")),
+        ((), "native-batch", LastApplied()),
+        (("t",), "native-batch", LastApplied({}, "t", SubmittedTask("t", phase="submitted"), revision=1)),
+    ],
+)
+def test_record_of_what_the_resource_has_noted(ids: tuple[str, ...], kind: str, expected: LastApplied) -> None:
+    assert noted_record(ingestion(kind, metadata=noting(None, *ids))) == expected
 
 
-@pytest.mark.parametrize(("noted", "expected"), [("[]", LastApplied()), ('["t"]', AGAIN)])
-def test_attempt_of_the_spec_is_believed_and_what_it_replaces_only_if_noted(noted: str, expected: LastApplied) -> None:
-    own = ingestion("native-batch", BATCH, metadata={"annotations": {IDS_ANNOTATION: noted}})
-    assert confirmed(replace(AGAIN, replaced=None), own, is_config_map=True).warnings == ()
-    assert confirmed(AGAIN, own, is_config_map=True).record == expected
+def test_status_of_the_go_operator_is_read_until_there_was_a_record() -> None:
+    status = {"taskId": "pages", "currentIngestionSpec.json": json.dumps(KAFKA)}
+    for metadata, expected in (({}, "pages"), (noting(None), "pages"), (noting(None, replaces="1"), "")):
+        own = Ingestion.from_resource({**resource(metadata=metadata), "status": status})
+        assert recorded(None, own).record.id == expected
 
 
-def test_record_without_a_resource_is_the_only_reference() -> None:
-    assert confirmed(A, ingestion(metadata={"uid": None}), is_config_map=True) == (A, ())
+def test_a_supervisor_of_the_status_is_named_if_the_record_is_lost() -> None:
+    """As by kubectl replace, which removes the annotation."""
+    status = {"taskId": "former", "appliedHash": "digest"}
+    renamed = Ingestion.from_resource({**resource(), "status": status})
+    found = recorded(None, renamed)
+    assert found.record == LastApplied()
+    assert ["supervisor former" in each for each in found.warnings] == [True]
+    same = Ingestion.from_resource({**resource(), "status": {**status, "taskId": "pages"}})
+    assert recorded(None, same).warnings == ()
