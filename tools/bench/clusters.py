@@ -22,7 +22,7 @@ from testbed.control_plane import ControlPlane
 from testbed.objects import node
 
 NAMESPACE = "bench"
-STOCK_NAMESPACE = "bench-stock"
+OTHER_NAMESPACE = "bench-other"
 ENOUGH_NODES = 12
 _TYPES = ("historical", "broker", "router", "middleManager", "coordinator")
 # As in config/samples: groups without data are Deployments.
@@ -30,7 +30,7 @@ _DEPLOYMENTS = ("broker", "router")
 _APPLY_ORDER = ("ConfigMap", "Service", "PodDisruptionBudget", "StatefulSet", "Deployment")
 
 
-def resource(name: str, groups: int, common: int = 0) -> dict[str, Any]:
+def resource(name: str, groups: int, common: int = 0, namespace: str = NAMESPACE) -> dict[str, Any]:
     """Return a Druid resource with this number of groups: each a ConfigMap, a Service, a workload and a budget.
 
     `common` is the size of a file in the common configuration, in bytes, such as metricDimensions.json.
@@ -41,7 +41,7 @@ def resource(name: str, groups: int, common: int = 0) -> dict[str, Any]:
     return {
         "apiVersion": "druid.apache.org/v1alpha1",
         "kind": "Druid",
-        "metadata": {"name": name, "namespace": NAMESPACE},
+        "metadata": {"name": name, "namespace": namespace},
         "spec": {
             "image": "apache/druid:33.0.0",
             "common.runtime.properties": "druid.zk.service.host=zookeeper.example.com\n",
@@ -69,7 +69,7 @@ def _group(number: int) -> dict[str, Any]:
 
 def make_room(plane: ControlPlane) -> None:
     """Add namespaces, and nodes for all pods."""
-    for namespace in (NAMESPACE, STOCK_NAMESPACE):
+    for namespace in (NAMESPACE, OTHER_NAMESPACE):
         plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
     for number in range(ENOUGH_NODES):
         plane.request("POST", "/api/v1/nodes", node(f"bench-{number}", "zone-a"))
@@ -95,5 +95,5 @@ def stock_playbook(name: str, groups: int) -> str:
 
 
 def _task(kind: str, objects: list[dict[str, Any]]) -> Mapping[str, Any]:
-    placed = [{**each, "metadata": {**each["metadata"], "namespace": STOCK_NAMESPACE}} for each in objects]
+    placed = [{**each, "metadata": {**each["metadata"], "namespace": OTHER_NAMESPACE}} for each in objects]
     return {"name": f"Apply each {kind}", "kubernetes.core.k8s": {"apply": True, "definition": placed}}

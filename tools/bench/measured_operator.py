@@ -34,7 +34,7 @@ from testbed.operator.started import METRICS_PORT, PROXY_PORT, Operator, Setting
 from testbed.ports import reserved_ports
 
 from . import usage
-from .clusters import NAMESPACE, resource
+from .clusters import NAMESPACE, OTHER_NAMESPACE, resource
 from .measure import Cost, Program, middle, run
 
 GROUPS = 4
@@ -45,7 +45,9 @@ BUSY_SECONDS = 20
 RESTORES = 10
 # No cluster ever waits: all of them are due all the time.
 NO_PERIOD = "100ms"
-_DRUIDS = f"/apis/druid.apache.org/v1alpha1/namespaces/{NAMESPACE}/druids"
+_DRUIDS, _OTHERS = (
+    f"/apis/druid.apache.org/v1alpha1/namespaces/{each}/druids" for each in (NAMESPACE, OTHER_NAMESPACE)
+)
 # As shipped; ansible-operator's own default is the number of processors.
 WORKERS = "4"
 _SERVICES = f"/api/v1/namespaces/{NAMESPACE}/services"
@@ -180,10 +182,10 @@ class Measured:
         return eventually(written, _LONGEST_SECONDS)
 
     def first_object_while_deleting(self, name: str) -> float:
-        """Delete all clusters, create one, and return the time until its first object is written."""
+        """Delete all clusters, create one in another namespace; return the time until its first object is written."""
         mark = self.plane.audit.mark()
         self.plane.request("DELETE", _DRUIDS, user=_USER)
-        self.plane.request("POST", _DRUIDS, resource(name, GROUPS), user=_USER)
+        self.plane.request("POST", _OTHERS, resource(name, GROUPS, namespace=OTHER_NAMESPACE), user=_USER)
 
         def written() -> float | None:
             time.sleep(0.05)
@@ -193,7 +195,7 @@ class Measured:
             return writes[0] - created if writes else None
 
         seconds = eventually(written, _LONGEST_SECONDS)
-        self.plane.request("DELETE", f"{_DRUIDS}/{name}", user=_USER)
+        self.plane.request("DELETE", f"{_OTHERS}/{name}", user=_USER)
         eventually(lambda: not self._left(), _LONGEST_SECONDS)
         return seconds
 
@@ -203,7 +205,7 @@ class Measured:
 
     def _left(self) -> bool:
         time.sleep(0.5)
-        return bool(self.plane.request("GET", _DRUIDS, user=_USER)["items"])
+        return any(self.plane.request("GET", path, user=_USER)["items"] for path in (_DRUIDS, _OTHERS))
 
     def no_op(self, name: str, rounds: int, scratch: Path) -> Cost:
         """Return the median cost of a run for a cluster in the desired state, after one that does not count."""
@@ -282,7 +284,7 @@ def started(
             watches=image.watches(),
             kubeconfig=login.kubeconfig,
             programs=[image.directory / "bin", Path(os.environ["DRUIDOPS_OPERATOR"], "bin")],
-            namespaces=[NAMESPACE],
+            namespaces=[NAMESPACE, OTHER_NAMESPACE],
             environment={**environment, PROXY_PORT: str(proxy_port), **_metrics(metrics_port)},
             flags=[
                 *(word for word in image.dockerfile.final.entrypoint if word.startswith(("--ansible", "--zap"))),

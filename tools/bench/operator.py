@@ -44,7 +44,7 @@ def rows_of(clusters: int) -> Sequence[Row]:
         Row("created wall", f"{clusters} clusters created, wall-clock time", " s", 12),
         Row("created cpu", f"{clusters} clusters created, CPU time", " s", 10),
         Row("created requests", f"{clusters} clusters created, requests", "", 1700),
-        Row("first object", f"first object of a new cluster while {DELETED * clusters} are deleted", " s", 5),
+        Row("first object", f"first object of another namespace while {DELETED * clusters} are deleted", " s", 5),
         Row("memory", "memory of all processes while runs are due all the time", " MiB", 170),
     )
 

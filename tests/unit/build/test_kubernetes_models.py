@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The Kubernetes client without its classes for each API and type, in a process of its own."""
+"""The Kubernetes client without its classes for each API and type, and logins, in a process of its own."""
 
 from __future__ import annotations
 
@@ -37,4 +37,4 @@ def test_configuration_without_models() -> None:
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     host, key, refusal = json.loads(printed)
     assert (host, [*key.values()]) == ("https://192.0.2.1", ["Bearer t"])
-    assert refusal == "kubernetes.client.V1Pod is left out in the operator's resident process."
+    assert refusal == "V1Pod is left out in the operator's resident process."
