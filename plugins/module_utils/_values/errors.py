@@ -12,8 +12,6 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._values.userinfo import without_userinfo
 
 MAX_VALUE_LENGTH = 200
-# Of a value that is displayed, the part that is searched for passwords; longer than any password.
-_SEARCHED_LENGTH = 8192
 HIDDEN = object()
 # The value of an option or a field that is missing.
 NOT_SET = object()
@@ -36,9 +34,12 @@ class InvalidInput(DruidError):
 
 
 def displayed(value: Any) -> str:
-    """Return the value as YAML and JSON write it, not as Python does; a string in single quotes."""
+    """Return the value as YAML and JSON write it, not as Python does; a string in single quotes.
+
+    Of a long one only its length: part of a secret would not be recognized, and masked, where the message is reported.
+    """
     text = repr(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
-    return truncate(without_userinfo(text[:_SEARCHED_LENGTH]), MAX_VALUE_LENGTH)
+    return without_userinfo(text) if len(text) <= MAX_VALUE_LENGTH else f"{len(text):,} characters"
 
 
 class PartialFailure(DruidError):

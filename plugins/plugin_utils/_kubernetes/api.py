@@ -42,6 +42,8 @@ _OF_BUDGET = b'"DisruptionBudget"'
 # The kind of the list of an API version's kinds.
 _DISCOVERY = "APIResourceList"
 MAX_ATTEMPTS = 4
+# Characters of a text that is not from a Kubernetes API.
+_MAX_FOREIGN = 500
 MAX_RETRY_AFTER_SECONDS = 10.0
 
 JSON = "application/json"
@@ -347,8 +349,13 @@ def _document(data: bytes) -> Manifest | None:
 
 
 def _foreign(data: bytes) -> Manifest:
-    """Return a response that is not from a Kubernetes API (such as a proxy's page) as a Status with its text."""
-    return {"kind": "Status", "message": data.decode("utf-8", "replace").strip()[:500]}
+    """Return a response that is not from a Kubernetes API (such as a proxy's page) as a Status with its text.
+
+    Of a long one only its length: part of a secret would not be recognized, and masked, where the message is reported.
+    """
+    text = data.decode("utf-8", "replace").strip()
+    message = text if len(text) <= _MAX_FOREIGN else f"(a text of {len(text):,} characters)"
+    return {"kind": "Status", "message": message}
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:

@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
     [
         (InvalidInput("spec.type", "kafak", "Use kafka."), "spec.type ('kafak'): Use kafka."),
         (InvalidInput("password", HIDDEN, "it is empty."), "password: it is empty."),
-        (InvalidInput("spec", "x" * 1000, "no."), f"spec ('{'x' * 198}…): no."),
+        (InvalidInput("spec", "x" * 1000, "no."), "spec (1,002 characters): no."),
         (ApiError(400, "no", "GET", "http://a"), "GET http://a returned 400 Bad Request: no."),
         (ApiError(400, "no?", "GET", "http://a", "Go"), "GET http://a returned 400 Bad Request: no? Go."),
         (ApiError(400, "", "GET", "http://a"), "GET http://a returned 400 Bad Request."),

@@ -44,8 +44,7 @@ def test_the_message_about_an_option_has_no_password(value: object) -> None:
     assert "********@host" in message
 
 
-@pytest.mark.parametrize("part", ["a:b,", "//a", "a:b//,"])
-def test_a_long_value_takes_no_time_by_its_square(part: str) -> None:
-    """A mebibyte would take most of an hour."""
-    message = str(InvalidInput("option", part * (1 << 18) + "@", "set another value"))
-    assert message.startswith(f"option ('{part}")
+def test_a_long_value_is_neither_shown_nor_searched() -> None:
+    """Part of a secret would not be masked; the search of a mebibyte would take most of an hour."""
+    message = str(InvalidInput("option", "a:b," * (1 << 18) + "@", "set another value"))
+    assert message == "option (1,048,579 characters): set another value"
