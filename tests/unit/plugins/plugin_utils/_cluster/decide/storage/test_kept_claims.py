@@ -11,7 +11,11 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.kept_claims import kept_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.orphan_marks import mark_of
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import orphans
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Verdict
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, orphans
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import (
     answers_of,
     decided,
@@ -30,9 +34,9 @@ NAME = "druid-c-old"
 POLICY = "persistentVolumeClaimRetentionPolicy"
 
 
-def live(manager: str = "druidops", **policy: str) -> dict[str, Any]:
+def live(manager: str = "druidops", name: str = NAME, **policy: str) -> dict[str, Any]:
     """Return a StatefulSet whose policy a manager has set; Kubernetes sets the rest."""
-    found = stateful_set(NAME)
+    found = stateful_set(name)
     fields = {"f:spec": {f"f:{POLICY}": {f"f:{field}": {} for field in policy}}}
     metadata = {**found["metadata"], "creationTimestamp": CREATED, "managedFields": [entry(manager, fields)]}
     whole = {"whenScaled": "Retain", "whenDeleted": "Retain", **policy}
@@ -76,22 +80,42 @@ def test_a_mark_that_is_not_trusted_is_replaced() -> None:
     assert not go.keys() & step.after["metadata"]["labels"].keys()
 
 
+def removal(which: Cluster, name: str, stored: dict[str, Any], *labelled: dict[str, Any], **table: Any) -> Inputs:
+    """Return the inputs of a decision that removes a StatefulSet with this PVC; `labelled` have the cluster's label."""
+    owner = {"apiVersion": "druid.apache.org/v1alpha1", "kind": "Druid", "name": "c", "uid": which.uid}
+    removed = live(name=name, whenDeleted="Retain")
+    labels = {"app": "druid", "druid_cr": "c", "nodeSpecUniqueStr": name, "component": "broker"}
+    metadata = {**removed["metadata"], "uid": "s", "labels": labels, "ownerReferences": [{**owner, "controller": True}]}
+    removed = {**removed, "metadata": metadata}
+    found = orphan_inputs(which, (), live=orphans.observed(which, labelled).with_objects([removed]))
+    return with_answers(found, lists={**answers_of(found).lists, "PersistentVolumeClaim": (stored,)}, **table)
+
+
 @pytest.mark.parametrize("deletes", [True, False])
 def test_a_claim_with_such_a_mark_is_changed_once(deletes: bool) -> None:
     """Its mark is removed with the record, and by no step of its own."""
-    which, go = cluster(deleteOrphanPvc=deletes), {"toBeDeleted": "yes", "deletionTS": "1"}
-    owner = {"apiVersion": "druid.apache.org/v1alpha1", "kind": "Druid", "name": "c", "uid": which.uid}
-    removed = live(whenDeleted="Retain")
-    labels = {"app": "druid", "druid_cr": "c", "nodeSpecUniqueStr": NAME, "component": "broker"}
-    metadata = {**removed["metadata"], "uid": "s", "labels": labels, "ownerReferences": [{**owner, "controller": True}]}
-    removed = {**removed, "metadata": metadata}
-    marked = claim(f"d-{NAME}-0", NAME, labels=go)
-    objects = orphans.observed(which, [marked]).with_objects([removed])
-    found = orphan_inputs(which, (), live=objects)
-    lists = {**answers_of(found).lists, "PersistentVolumeClaim": (marked,)}
-    plan = decided(with_answers(found, lists=lists))
+    marked = claim(f"d-{NAME}-0", NAME, labels={"toBeDeleted": "yes", "deletionTS": "1"})
+    plan = decided(removal(cluster(deleteOrphanPvc=deletes), NAME, marked, marked))
     changed = [(step.verb, step.key.kind) for step in plan.steps if NAME in step.key.name]
     assert changed == [("update", "PersistentVolumeClaim"), ("delete", "StatefulSet")]
+
+
+@pytest.mark.parametrize("is_rejected", [True, False])
+def test_a_claim_without_the_label_of_the_cluster_is_judged_before_anything_is_deleted(is_rejected: bool) -> None:
+    """It is found after the first dry runs, which were those of all other steps."""
+    name = "druid-c-brokers"
+    stored = claim(f"d-{name}-0", name)
+    del stored["metadata"]["labels"]["druid_cr"]
+    rejection = Finding("RejectedByAPIServer", "A policy refuses it.", "brokers") if is_rejected else None
+    [step] = kept_claims(live(name=name, whenDeleted="Retain"), "brokers", [stored])
+    verdict = Verdict(step, after=None if is_rejected else step.after, rejection=rejection)
+    found = removal(druid.cluster({"kind": "Deployment"}), name, stored, verdicts={step.key: verdict})
+    plan = decided(found)
+    judged = [[each.key for each in series if each.key == step.key] for series in answers_of(found).dry_runs]
+    assert judged == [[], [step.key]]
+    changed = [(each.verb, each.key.kind) for each in plan.steps if name in each.key.name]
+    assert changed == ([] if is_rejected else [("update", "PersistentVolumeClaim"), ("delete", "StatefulSet")])
+    assert [each.message for each in plan.findings] == ["A policy refuses it."] * is_rejected
 
 
 def test_not_a_claim_that_is_marked_or_terminating() -> None:
