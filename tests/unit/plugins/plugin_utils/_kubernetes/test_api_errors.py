@@ -202,9 +202,7 @@ def test_error_message(server: Server, api: KubernetesApi, call: Call, response:
 
 
 @pytest.mark.parametrize(("length", "shown"), [(500, "x" * 500), (501, "(a text of 501 characters)")])
-def test_part_of_an_error_page_is_never_shown(
-    server: Server, api: KubernetesApi, length: int, shown: str
-) -> None:
+def test_part_of_an_error_page_is_never_shown(server: Server, api: KubernetesApi, length: int, shown: str) -> None:
     """Part of a secret would not be masked."""
     server.responses = [Response(502, "x" * length)]
     with pytest.raises(ApiError) as caught:
