@@ -181,6 +181,17 @@ def test_required_objects_are_missing(ingestion: Ingesting) -> None:
     assert ingestion.live.find(KIND, ingestion.name) is None
 
 
+def test_a_specification_whose_record_does_not_fit_is_not_applied(ingestion: Ingesting) -> None:
+    """A ConfigMap has at most 1 MiB, which a resource may exceed."""
+    spec = kafka_spec(ingestion)
+    spec["spec"]["dataSchema"]["dimensionsSpec"] = {"dimensions": [f"{number:0100}" for number in range(10_500)]}
+    ingestion.live.create(ingestion.resource("kafka", spec, suspend=True))
+    [problem] = ingestion.one_pass().problems
+    assert (problem.reason, "can have 1,032,192" in problem.message) == ("InvalidSpec", True)
+    assert (ingestion.writes, ingestion.condition("Ready")) == ([], ("False", "InvalidSpec"))
+    assert ingestion.live.find("ConfigMap", f"{ingestion.name}-ingestion") is None
+
+
 def test_specification_nested_too_deeply(ingestion: Ingesting) -> None:
     ingestion.live.create(ingestion.resource("kafka", nested(450)))
     ingestion.one_pass()

@@ -119,6 +119,14 @@ def test_ready() -> None:
         assert ("n (0/1)" in ready["message"]) == bool(done.objects.unavailable)
 
 
+def test_what_is_not_applied_is_not_ready() -> None:
+    refused = Finding(reasons.INVALID_SPEC, "It is invalid.")
+    pending = Finding(reasons.CHANGES_PENDING, "It is paused, with changes.", is_problem=False)
+    for finding in (refused, pending):
+        ready = status.conditions(reconciled(), [finding], False)[0]
+        assert (ready["status"], ready["reason"]) == ("False", finding.reason)
+
+
 def test_begun_installation_is_recorded_until_the_mark() -> None:
     def release_in_status(**fields: Any) -> dict[str, Any]:
         found: dict[str, Any] = status.status(reconciled(**fields), [], NOW, False, str).get("release", {})
