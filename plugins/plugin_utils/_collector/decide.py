@@ -12,8 +12,13 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import sentences
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import Chart, ObjectChange, Target
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import NamespaceState, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import (
+    Chart,
+    NamespaceState,
+    ObjectChange,
+    Observed,
+    Target,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
     FAILED,
     PENDING,

@@ -12,7 +12,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import is_hook
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import kinds_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import ObjectChange, Objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import ObjectChange, Objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
     BAD_REQUEST,

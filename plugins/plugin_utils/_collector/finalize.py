@@ -10,19 +10,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names, permitted, validate
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.act import act
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.chart import UnreadableChart, chart_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names, validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import is_ours, tenant_problem
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import (
+    UnreadableChart,
+    chart_of,
     is_deleted_namespace,
     observe_release,
+    refused_in_release,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import Chart, Plan, Step, Uninstall
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Chart, Plan, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.steps import Uninstall, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, NOT_FOUND, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -38,7 +39,7 @@ def finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Reconc
     """Uninstall the release that belongs to this resource, and remove the finalizer. The spec may be invalid."""
     specified, collector = Collector.from_resource(resource), Collector.from_resource(_with_recorded(resource))
     release, warning = _release(api, collector, _chart(specified, collector, options), options)
-    uninstall: tuple[Step, ...] = () if release is None else (Uninstall(release, collector.release),)
+    uninstall = () if release is None else (Uninstall(release, collector.release),)
     plan = Plan((*uninstall, *_last_step(collector)), (_DELETING,), (warning,) if warning else ())
     planned = Reconciled(resource, collector, plan, release)
     if options.check_mode:
@@ -51,8 +52,8 @@ def finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Reconc
     return act(api, replace(planned, plan=last, release=None), options)
 
 
-def _last_step(collector: Collector) -> tuple[Step, ...]:
-    return (Finalizer(is_set=False),) if names.FINALIZER in collector.finalizers else ()
+def _last_step(collector: Collector) -> tuple[Finalizer, ...]:
+    return (Finalizer(names.FINALIZER, is_set=False),) if names.FINALIZER in collector.finalizers else ()
 
 
 def _chart(specified: Collector, collector: Collector, options: Options) -> Chart | None:
@@ -99,7 +100,7 @@ def _removable(
     api: KubernetesApi, collector: Collector, release: Release, options: Options
 ) -> tuple[Release | None, str]:
     """Return the release, or why Helm must not uninstall it."""
-    foreign = permitted.of_release(api, collector, release, options)
+    foreign = refused_in_release(api, collector, release, options)
     if not foreign:
         return release, ""
     return None, (

@@ -21,10 +21,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.time_limit import TimeLimit
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector import run_helm
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.account import user_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names, run_helm
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_connection import private_environment
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import Target
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import UnreadableRelease, documents
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.validate import is_safe_path
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import to_json
@@ -125,7 +124,7 @@ class Helm:
             self._run(MODULE, arguments, {**environment, **self._as_user(namespace)}, directory)
 
     def _as_user(self, namespace: str) -> dict[str, str]:
-        return {"HELM_KUBEASUSER": user_of(self.service_account, namespace)}
+        return {"HELM_KUBEASUSER": names.user_of(self.service_account, namespace)}
 
     def _chart(self, target: Target) -> dict[str, Any]:
         chart = target.chart

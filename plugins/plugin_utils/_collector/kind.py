@@ -6,36 +6,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import Confidential
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import status as statuses
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.finalize import finalize
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import Helm, no_helm
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import ARGUMENTS, Options, to_options
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import (
-    Deploy,
-    Mark,
-    ObjectChange,
-    Plan,
-    RemovePending,
-    Restore,
-    Step,
-    Uninstall,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconcile import reconcile_once
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Plan, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair, masker_of, searched
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import ConditionsByType
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Counts, Kind
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
     Completed,
@@ -46,14 +35,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report i
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import from_spec
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
-
-_STEP_REASONS: Mapping[type[Step], str] = {
-    Deploy: reasons.RELEASE_UPGRADED,
-    Mark: reasons.RELEASE_TAKEN_OVER,
-    RemovePending: reasons.INTERRUPTED_REVISION_REMOVED,
-    Restore: reasons.OBJECT_RESTORED,
-    Uninstall: reasons.RELEASE_UNINSTALLED,
-}
 
 
 class CollectorKind(Kind[Options, Reconciled, Plan]):
@@ -89,20 +70,8 @@ class CollectorKind(Kind[Options, Reconciled, Plan]):
             report = self.report(api, done, request.options.check_mode, clock.now())
         return Outcome(Plan(), warnings=warnings).after(report)
 
-    def lines(self, plan: Plan) -> list[str]:
-        """Return a line per step, and one per object that follows from it."""
-        return [line for step in plan.steps for line in _lines(step)]
-
-    def diff(self, plan: Plan) -> list[dict[str, Any]]:
-        return [_difference(change) for step in plan.steps for change in _changes(step)]
-
     def details(self, status: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"release": status["release"]} if "release" in status else {}
-
-    def count(self, plan: Plan) -> Counts:
-        """Return the numbers of releases and objects that the plan applies and removes."""
-        applied = sum(isinstance(step, Deploy | Restore) for step in plan.steps)
-        return Counts(applied, sum(isinstance(step, Uninstall) for step in plan.steps))
 
     def is_as_desired(self, conditions: ConditionsByType) -> bool:
         """Return whether the release is as specified, or the Collector is paused."""
@@ -122,9 +91,7 @@ class CollectorKind(Kind[Options, Reconciled, Plan]):
         return statuses.status(done, plan.findings, now, check_mode, masked)
 
     def events(self, done: Reconciled, completed: Completed[Plan], change: StatusChange) -> Iterator[EventText]:
-        for step in completed.plan.steps:
-            if type(step) in _STEP_REASONS:
-                yield EventText("Normal", _reason(step), f"Done: {step.title}.")
+        yield from filter(None, (step.event for step in completed.plan.steps))
         if change.has_new_problems:
             yield from (EventText("Warning", each.reason, each.message) for each in completed.plan.problems)
         if completed.is_deleted or change.is_new_generation:
@@ -136,42 +103,6 @@ class CollectorKind(Kind[Options, Reconciled, Plan]):
 
     def requeue_after(self, status: Mapping[str, Any], now: datetime, has_changed: bool) -> int | None:
         return statuses.requeue_after(status, now, has_changed)
-
-
-def _reason(step: Step) -> str:
-    is_new = isinstance(step, Deploy) and step.operation == "install"
-    return reasons.RELEASE_INSTALLED if is_new else _STEP_REASONS[type(step)]
-
-
-def _lines(step: Any) -> Iterator[str]:
-    yield step.title
-    if isinstance(step, Deploy | RemovePending):
-        yield from (change.title for change in step.objects)
-
-
-def _changes(step: Any) -> Iterable[ObjectChange]:
-    if isinstance(step, Deploy | RemovePending):
-        return step.objects
-    return (step.change,) if isinstance(step, Restore) else ()
-
-
-def _difference(change: ObjectChange) -> dict[str, Any]:
-    before, after = masked_pair(_confidential(change.before), _confidential(change.after))
-    title = change.title.partition(" ")[2]
-    return {"before": before or "", "after": after or "", "before_header": title, "after_header": title}
-
-
-def _confidential(manifest: Any) -> Any:
-    """Return the object with its data as secrets, if it is a Secret."""
-    if not manifest or manifest.get("kind") != "Secret":
-        return manifest
-    fields = ("data", "stringData")
-    hidden = {field: _hidden(manifest[field]) for field in fields if isinstance(manifest.get(field), Mapping)}
-    return {**manifest, **hidden}
-
-
-def _hidden(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: Confidential(str(value)) for name, value in data.items()}
 
 
 COLLECTOR = CollectorKind(no_helm())

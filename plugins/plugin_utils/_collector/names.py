@@ -33,3 +33,8 @@ def labels_of_release(release: str) -> str:
 def owner_labels(namespace: str, name: str) -> dict[str, str]:
     """Return the labels of the release of this Collector."""
     return {OWNER_LABEL: name, OWNER_NAMESPACE_LABEL: namespace}
+
+
+def user_of(service_account: str, namespace: str) -> str:
+    """Return the user of the administrator's ServiceAccount in the namespace of a tenant; empty without one."""
+    return f"system:serviceaccount:{namespace}:{service_account}" if service_account else ""

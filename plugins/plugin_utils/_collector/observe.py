@@ -2,21 +2,30 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a reconcile of a Collector depends on, read from the API server, and why pods are not available."""
+"""What a reconcile of a Collector depends on: the chart, what the API server has, and why pods are not available."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
+from ansible_collections.druidops.druid.plugins.module_utils._values.parse import InvalidYaml, load_yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import NamespaceState, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import (
+    Chart,
+    NamespaceState,
+    Observed,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
     Release,
     UnreadableRelease,
     release_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope import foreign_objects, scope_problems
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import ChartAddress, Collector
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.validate import is_safe_path
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import (
     KubernetesApi,
     is_namespace_terminating,
@@ -24,7 +33,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Kind, Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import excerpt
+
+_OCI = "oci://"
 
 
 def observe(api: KubernetesApi, collector: Collector) -> Observed:
@@ -91,6 +103,63 @@ def kinds_of(api: KubernetesApi, manifests: Iterable[Manifest]) -> dict[tuple[st
     }
     found = {(version, kind): served[version].get(kind) for version, kind in needed - known.keys()}
     return known | {key: kind for key, kind in found.items() if kind is not None}
+
+
+def refused_in_chart(
+    api: KubernetesApi, collector: Collector, manifest: tuple[Manifest, ...], options: Options
+) -> tuple[Finding, ...]:
+    """Return what is not permitted of the objects of a chart."""
+    kinds = kinds_of(api, manifest)
+    return scope_problems(
+        manifest, kinds, _namespaces(collector), allows_cluster_scoped=options.allow_cluster_scoped_objects
+    )
+
+
+def refused_in_release(
+    api: KubernetesApi, collector: Collector, release: Release | None, options: Options
+) -> tuple[str, ...]:
+    """Return the objects of an installed release that its chart may not have."""
+    revisions = () if release is None else (release.latest, *((release.deployed,) if release.deployed else ()))
+    objects = tuple(each for revision in revisions for each in (*revision.manifest, *revision.hooks))
+    return foreign_objects(
+        objects,
+        kinds_of(api, objects),
+        _namespaces(collector),
+        allows_cluster_scoped=options.allow_cluster_scoped_objects,
+    )
+
+
+def _namespaces(collector: Collector) -> set[str]:
+    """Return the namespaces of objects; the default chart also has a Role in that of the cluster."""
+    return {collector.tenant} if collector.chart else {collector.tenant, collector.namespace}
+
+
+class UnreadableChart(ValueError):
+    """The default chart cannot be used."""
+
+
+def chart_of(collector: Collector, default: str) -> Chart:
+    """Return the chart of a Collector; `default` is the directory of the default one, which may be UnreadableChart."""
+    return remote_chart(collector.chart) if collector.chart else local_chart(default)
+
+
+def local_chart(path: str) -> Chart:
+    """Return the chart in a directory; UnreadableChart if there is none."""
+    if not is_safe_path(path):
+        raise UnreadableChart(f"The path {path!r} of the chart has characters other than letters, digits and /._+-.")
+    try:
+        document = load_yaml((Path(path) / "Chart.yaml").read_text(encoding="utf-8"))
+        return Chart(str(document["name"]), str(document["version"]), path)
+    except (OSError, InvalidYaml, UnicodeDecodeError, LookupError, TypeError) as error:
+        raise UnreadableChart(f"{path} is not a readable chart of Helm ({type(error).__name__}).") from None
+
+
+def remote_chart(address: ChartAddress) -> Chart:
+    """Return the chart in a repository, whose address has been validated and allowed."""
+    if address.repository.startswith(_OCI):
+        reference = f"{address.repository}/{address.name}"
+        return Chart(address.name, address.version, reference, requested_version=address.version)
+    return Chart(address.name, address.version, address.name, address.repository, address.version)
 
 
 # Kubernetes repeats a warning within this time as long as its cause is there.

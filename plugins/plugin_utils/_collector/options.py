@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.time_limit import OPERATOR_SECONDS, TimeLimit
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.account import user_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import Helm, no_helm
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import request
 
@@ -44,9 +45,10 @@ class Options(request.Options):
     helm_timeout: int = 120
     tenant_service_account: str = ""
 
-    def user_of(self, tenant: str) -> str:
-        """Return the user as whom the objects of a release in this namespace are read and written."""
-        return user_of(self.tenant_service_account, tenant)
+    def connection_of(self, api: KubernetesApi, tenant: str) -> KubernetesApi:
+        """Return the connection for the objects of a release: as the operator, or as the account of the tenant."""
+        user = names.user_of(self.tenant_service_account, tenant)
+        return api.acting_as(user) if user else api
 
 
 def to_options(helm: Helm, arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> Options:

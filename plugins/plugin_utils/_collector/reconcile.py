@@ -9,36 +9,37 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector import decide, names, permitted, validate
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.account import connection_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.act import act
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.chart import (
-    UnreadableChart,
-    chart_of,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector import decide, names, validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.drift import compare_objects, rejected_object
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.finalize import finalize
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import HelmError
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import (
+    UnreadableChart,
+    chart_of,
     latest_problem,
     namespace_state,
     observe,
+    refused_in_chart,
+    refused_in_release,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import (
     Chart,
-    Deploy,
-    Mark,
     Objects,
+    Observed,
     Plan,
-    RemovePending,
-    Restore,
-    Step,
+    Reconciled,
     Target,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Observed, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Revision
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.steps import (
+    Deploy,
+    Mark,
+    RemovePending,
+    Restore,
+    act,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
@@ -130,11 +131,11 @@ def _to_keep(api: KubernetesApi, planned: Reconciled, deployed: Revision, option
     collector = planned.collector
     is_marked = planned.release is not None and planned.release.owner == (collector.namespace, collector.name)
     # A chart can have other objects with an API server than those that were rendered without one.
-    refused = permitted.of_chart(api, collector, (*deployed.manifest, *deployed.hooks), options)
+    refused = refused_in_chart(api, collector, (*deployed.manifest, *deployed.hooks), options)
     objects = Objects()
     # What is not permitted is not even compared.
     if not any(each.reason in _NOT_PERMITTED for each in refused):
-        connection = connection_of(api, options.user_of(collector.tenant))
+        connection = options.connection_of(api, collector.tenant)
         objects = compare_objects(connection, deployed.manifest, collector.release, collector.tenant)
     cause = latest_problem(api, collector) if objects.unavailable else ""
     steps = (
@@ -171,13 +172,13 @@ def _to_deploy(
         rendered, described = options.helm.rendered(desired)
     except HelmError as error:
         return planned.blocked(Finding(reasons.HELM_FAILED, str(error)))
-    refused = permitted.of_chart(api, collector, rendered, options)
+    refused = refused_in_chart(api, collector, rendered, options)
     if refused:
         return planned.blocked(*refused)
-    foreign = permitted.of_release(api, collector, planned.release, options)
+    foreign = refused_in_release(api, collector, planned.release, options)
     if foreign:
         return planned.blocked(decide.foreign_objects(collector, foreign))
-    connection = connection_of(api, options.user_of(collector.tenant))
+    connection = options.connection_of(api, collector.tenant)
     problem = rejected_object(connection, rendered, collector.release, collector.tenant)
     if problem:
         found = decide.rejected(problem)
@@ -191,7 +192,7 @@ def _to_deploy(
         described,
         decide.object_changes(rendered, planned.release),
     )
-    steps: tuple[Step, ...] = (
+    steps = (
         *_finalizer(collector),
         *((RemovePending(stale, decide.left_objects(stale, rendered, planned.release)),) if stale else ()),
         deploy,
@@ -199,6 +200,6 @@ def _to_deploy(
     return replace(planned, plan=Plan(steps), failed_attempt={})
 
 
-def _finalizer(collector: Collector) -> tuple[Step, ...]:
+def _finalizer(collector: Collector) -> tuple[Finalizer, ...]:
     needs_one = collector.uid is not None and names.FINALIZER not in collector.finalizers
-    return (Finalizer(is_set=True),) if needs_one else ()
+    return (Finalizer(names.FINALIZER, is_set=True),) if needs_one else ()

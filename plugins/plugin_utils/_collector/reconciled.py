@@ -2,21 +2,77 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a reconcile of a Collector read, found and did. Pure."""
+"""What a reconcile of a Collector read, wants, found and did. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import Objects, Plan, Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 NamespaceState = Literal["active", "missing", "terminating"]
+
+
+class Plan(plan.Plan[Any]):
+    """The plan of a Collector. The plan of a task also has the write of the resource."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart: `reference`, `repository` and `requested_version` are arguments of Helm."""
+
+    name: str
+    version: str
+    reference: str
+    repository: str | None = None
+    requested_version: str | None = None
+
+    @property
+    def title(self) -> str:
+        return f"{self.name}-{self.version}"
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is to be deployed: release and namespace have been validated."""
+
+    release: str
+    namespace: str
+    chart: Chart
+    values: Mapping[str, Any]
+
+
+class ObjectChange(NamedTuple):
+    """An object of a release before and after a step; None: it does not exist then."""
+
+    before: Manifest | None
+    after: Manifest | None
+
+    @property
+    def title(self) -> str:
+        manifest = self.after or self.before or {}
+        operation = "delete" if self.after is None else "create" if self.before is None else "update"
+        return f"{operation} {manifest.get('kind')} {manifest.get('metadata', {}).get('name')}"
+
+
+@dataclass(frozen=True)
+class Objects:
+    """The objects that differ, those that cannot be made equal, and the workloads whose pods are not available.
+
+    `warnings` are about objects that cannot be compared. `cause` is why pods are not available (an event).
+    """
+
+    changes: tuple[ObjectChange, ...] = ()
+    problems: tuple[Finding, ...] = ()
+    unavailable: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    cause: str = ""
 
 
 @dataclass(frozen=True)

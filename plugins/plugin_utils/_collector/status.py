@@ -11,8 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import sentences
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import Deploy, Objects
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Objects, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -78,10 +77,10 @@ def _conditions(done: Reconciled, findings: Sequence[Finding], check_mode: bool)
     return [*_ready(True, reasons.RELEASE_DEPLOYED, _deployed(done.release)), degraded]
 
 
-def deploying(collector: Collector, step: Deploy, now: datetime) -> list[Condition]:
+def deploying(collector: Collector, title: str, now: datetime) -> list[Condition]:
     """Return the conditions while Helm is run."""
     before = collector.status.get("conditions") or ()
-    text = f"In progress: {step.title}."
+    text = f"In progress: {title}."
     current = [condition(kind, kind == "Progressing", reasons.DEPLOYING, text) for kind in ("Ready", "Progressing")]
     others = [each for each in before if each["type"] not in ("Ready", "Progressing")]
     return [*with_transition_times(current, before, collector.generation, now), *others]

@@ -161,7 +161,7 @@ def _former(inputs: Inputs) -> tuple[str, ...]:
 def _finalizer(ingestion: Ingestion) -> tuple[Step, ...]:
     """Return the step that sets the finalizer: without it a supervisor would outlive its resource."""
     is_missing = ingestion.uid is not None and names.FINALIZER not in ingestion.finalizers
-    return (Finalizer(is_set=True),) if is_missing else ()
+    return (Finalizer(names.FINALIZER, is_set=True),) if is_missing else ()
 
 
 def _warnings(inputs: Inputs) -> Iterator[str]:

@@ -152,7 +152,7 @@ def _released(deletion: Deletion, *why: str) -> Plan:
 
 
 def _last_step(deletion: Deletion) -> Step:
-    return Finalizer(is_set=False) if deletion.has_resource else SaveLastApplied(None)
+    return Finalizer(names.FINALIZER, is_set=False) if deletion.has_resource else SaveLastApplied(None)
 
 
 def _plan(deletion: Deletion, *steps: Step, warnings: tuple[str, ...] = ()) -> Plan:

@@ -99,6 +99,9 @@ class DruidIngestion(Kind[Options, Reconciled, Any]):
             return Outcome(Plan())
         return Outcome(Plan()).after(self.report(api, done, request.options.check_mode, clock.now()))
 
+    def lines(self, plan: Any) -> list[str]:
+        return [step.title for step in plan.steps]
+
     def diff(self, plan: Any) -> list[dict[str, Any]]:
         return [each for step in plan.steps for each in _differences(step)]
 

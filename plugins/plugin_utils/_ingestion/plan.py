@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task import Job
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
@@ -72,7 +73,7 @@ Step = DruidChange | Reset | Submit | Terminate | SaveLastApplied | Finalizer
 
 
 @dataclass(frozen=True)
-class Plan(plan.Plan[Step]):
+class Plan(plan.Plan[Any]):
     """The plan of an ingestion."""
 
     @property

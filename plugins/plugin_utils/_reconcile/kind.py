@@ -107,11 +107,11 @@ class Kind(KindMetrics, Generic[_Options, _Done, _Plan]):
 
     def lines(self, plan: _Plan) -> list[str]:
         """Return the plan as lines of text."""
-        return [step.title for step in plan.steps]
+        return [line for step in plan.steps for line in step.lines]
 
-    @abstractmethod
     def diff(self, plan: _Plan) -> list[dict[str, Any]]:
         """Return before and after of each change, without secrets."""
+        return [each for step in plan.steps for each in step.differences]
 
     @abstractmethod
     def details(self, status: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -125,9 +125,10 @@ class Kind(KindMetrics, Generic[_Options, _Done, _Plan]):
         """Return what to do about a task that timed out, or an empty text."""
         return ""
 
-    @abstractmethod
     def count(self, plan: _Plan) -> Counts:
         """Return the numbers of objects for the metrics of a task."""
+        counted = [step.counted for step in plan.steps]
+        return Counts(counted.count("applied"), counted.count("removed"))
 
     # The report.
 

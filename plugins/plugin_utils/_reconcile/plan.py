@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan of a reconcile: steps as data, and findings. Each kind has its own steps."""
+"""The plan of a reconcile: steps, and findings. Each kind has its own types of steps."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Generic, Self, TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import (
@@ -15,17 +15,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
     joined_messages,
     pending_changes,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Shown
 
-
-class Titled(Protocol):
-    """A step with a title for people."""
-
-    @property
-    def title(self) -> str:
-        """What the step does."""
-
-
-_Step = TypeVar("_Step", bound=Titled)
+_Step = TypeVar("_Step", bound=Shown)
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.finalizer import finalizer_patch
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result, Shown, Step
 
 
 @dataclass(frozen=True)
-class WriteResource:
+class WriteResource(Shown):
     """A write of the resource, before the reconciles."""
 
     operation: str
@@ -25,14 +29,33 @@ class WriteResource:
 
 
 @dataclass(frozen=True)
-class Finalizer:
-    """Set or remove the finalizer."""
+class Finalizer(Step):
+    """Set or remove the finalizer of this name. The state has the resource, and whether it is deleted."""
 
+    name: str
     is_set: bool
 
     @property
     def title(self) -> str:
         return f"{'set' if self.is_set else 'remove'} the finalizer"
+
+    def carry_out(self, context: Context) -> Result[Any]:
+        """Return the state with the resource after the change; without a finalizer it may be deleted already."""
+        resource = context.state.resource
+        metadata = resource["metadata"]
+        try:
+            written = context.api.json_patch(
+                resource["kind"], metadata["namespace"], metadata["name"], self._operations(resource)
+            )
+        except ApiError as error:
+            if not error.is_missing_object or self.is_set:
+                raise
+            written = resource
+        return Result(self, state=replace(context.state, resource=written, is_deleted=not self.is_set))
+
+    def _operations(self, resource: Manifest) -> list[dict[str, Any]]:
+        """Return the JSON patch."""
+        return finalizer_patch(resource, self.name, is_desired=self.is_set)
 
 
 def written(operation: str | None, resource: Manifest | None) -> tuple[WriteResource, ...]:

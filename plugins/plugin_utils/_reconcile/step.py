@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 if TYPE_CHECKING:
@@ -42,20 +43,53 @@ class EventText:
 
 @dataclass(frozen=True)
 class Context:
-    """What steps are carried out with: Kubernetes, Druid, and a function that is called before each step."""
+    """What steps are carried out with: Kubernetes, Druid, and a function that is called before each step.
+
+    `state` is what the steps before have found and done, for steps that depend on it.
+    """
 
     api: KubernetesApi
     to_druid: ToDruid = without_druid
     announce: Callable[[Any], None] = announce_nothing
+    state: Any = None
 
 
-class Step(ABC):
-    """One write."""
+class Shown(ABC):
+    """What is shown of a write: in a plan, and once it is done."""
 
     @property
     @abstractmethod
     def title(self) -> str:
         """What it does, for people."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The lines of the plan: its title, and what follows from it."""
+        return (self.title,)
+
+    @property
+    def differences(self) -> tuple[dict[str, Any], ...]:
+        """Before and after of each change, without secrets, as Ansible shows them."""
+        return ()
+
+    @property
+    def counted(self) -> Literal["applied", "removed"] | None:
+        """What it counts as in the metrics of a task."""
+        return None
+
+    @property
+    def reason(self) -> str:
+        """The reason of the event about its success; empty if there is none."""
+        return ""
+
+    @property
+    def event(self) -> EventText | None:
+        """The event about its success."""
+        return EventText("Normal", self.reason, f"Done: {self.title}.") if self.reason else None
+
+
+class Step(Shown):
+    """One write."""
 
     @abstractmethod
     def carry_out(self, context: Context) -> Result[Any]:
@@ -69,9 +103,9 @@ class Step(ABC):
         """Return why the step failed."""
         return str(error)
 
-    @abstractmethod
     def skipped(self, failed: Any) -> str:
         """Return that the step was skipped because of a failed one."""
+        return f"Not done: {self.title}, because of a failure: {failed.title}."
 
 
 _Step = TypeVar("_Step", bound=Step)
@@ -81,7 +115,8 @@ _Step = TypeVar("_Step", bound=Step)
 class Result(Generic[_Step]):
     """The result of a step: the live object (None: deleted, or in Druid), or why it failed or was skipped.
 
-    `reason`: that of the failure, if it is not the general one.
+    `reason`: that of the failure, if it is not the general one. `state`: what the steps after it find, even after a
+    failure; None: the same as before.
     """
 
     step: _Step
@@ -89,6 +124,7 @@ class Result(Generic[_Step]):
     error: str | None = None
     was_tried: bool = True
     reason: str | None = None
+    state: Any = None
 
     @property
     def is_done(self) -> bool:
@@ -103,9 +139,22 @@ def execute(steps: Iterable[_Step], context: Context) -> tuple[Result[_Step], ..
         if failed is None:
             context.announce(step)
             results.append(_carried_out(step, context))
+            context = replace(context, state=state_after(results, context.state))
         else:
             results.append(Result(step, error=step.skipped(failed), was_tried=False))
     return tuple(results)
+
+
+def state_after(results: Iterable[Result[Any]], before: Any) -> Any:
+    """Return the state after the steps."""
+    return next((each.state for each in reversed([*results]) if each.state is not None), before)
+
+
+def failures(results: Iterable[Result[Any]]) -> tuple[Finding, ...]:
+    """Return a finding for each step that failed; none for those that were skipped."""
+    return tuple(
+        Finding(each.reason or reasons.APPLY_FAILED, each.error) for each in results if each.error and each.was_tried
+    )
 
 
 def _carried_out(step: _Step, context: Context) -> Result[_Step]:

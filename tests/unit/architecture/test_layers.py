@@ -245,9 +245,7 @@ PURE = (
     ),
     *(
         f"plugins/plugin_utils/_collector/{name}.py"
-        for name in (
-            *("decide", "names", "plan", "reconciled", "release", "scope", "spec", "status", "validate", "values"),
-        )
+        for name in (*("decide", "names", "reconciled", "release", "scope", "spec", "status", "validate", "values"),)
     ),
 )
 IMPURE = (
@@ -275,7 +273,7 @@ IMPURE = (
     ),
     *(
         f"{COLLECTION}{KUBERNETES}_collector.{name}"
-        for name in ("act", "chart", "drift", "finalize", "helm_connection", "helm_modules", "observe", "reconcile")
+        for name in ("drift", "finalize", "helm_connection", "helm_modules", "observe", "reconcile", "uninstall")
     ),
     *(f"{COLLECTION}{KUBERNETES}_reconcile.{name}" for name in ("action", "events")),
     f"{COLLECTION}{API}.cached_api",
@@ -378,7 +376,9 @@ def asked_types(source: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("file", [file for file in files() if "/_cluster/" in file])
+@pytest.mark.parametrize(
+    "file", [file for file in files() if any(f"/{kind}/" in file for kind in ("_cluster", "_collector"))]
+)
 def test_a_step_answers_for_itself(file: str) -> None:
     """No code asks for the type of a step: what depends on it is a method."""
     assert asked_types(source_of(file)) == []

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import decide, names
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import Chart, Target
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Chart, Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons

@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import decide, names, validate
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.chart import UnreadableChart, local_chart
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_connection import helm_connection
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import Chart, Target
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import UnreadableChart, local_chart
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Chart, Observed, Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
     MAX_BYTES,
     Release,

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.chart import remote_chart
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import (
     MODULE,
     TEMPLATE,
     Helm,
     HelmError,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import Chart, Target
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import remote_chart
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Chart, Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import ChartAddress
 
 CHART = Chart("c", "1.0.0", "/charts/c")

@@ -37,7 +37,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingesti
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 RECORD = LastApplied(ingestion().specified, "pages", druid=ingestion().target)
 SENT, OTHER = supervisor_change(None, {"a": 1}), supervisor_change(None, {"a": 2})
-SET, SAVE = Finalizer(is_set=True), SaveLastApplied(RECORD)
+SET, SAVE = Finalizer("f", is_set=True), SaveLastApplied(RECORD)
 SHORTLY, LATER = REPEAT_AFTER - timedelta(seconds=1), REPEAT_AFTER
 
 

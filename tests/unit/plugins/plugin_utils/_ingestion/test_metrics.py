@@ -29,7 +29,7 @@ FAILED = Finding(reasons.APPLY_FAILED, "No.")
     ("plan", "expected"),
     [
         (Plan(), ("unchanged", 0, 0, 0)),
-        (Plan((SaveLastApplied(LastApplied()), Finalizer(is_set=True))), ("changed", 1, 0, 0)),
+        (Plan((SaveLastApplied(LastApplied()), Finalizer("f", is_set=True))), ("changed", 1, 0, 0)),
         (Plan((Terminate("supervisor", "s"), SaveLastApplied(None))), ("changed", 0, 2, 0)),
         (Plan(findings=(FAILED,)), ("blocked", 0, 0, 1)),
     ],

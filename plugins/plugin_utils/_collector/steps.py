@@ -1,0 +1,305 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The steps of a Collector: Helm deploys and uninstalls, and single objects and marks are written besides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import Confidential
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import sentences
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector import drift, names, status
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import (
+    attempt_digest,
+    chart_mismatch,
+    deployed_label,
+    has_attempted,
+    has_deployed,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import HelmError
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import latest_problem, observe_release
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import (
+    ObjectChange,
+    Objects,
+    Reconciled,
+    Target,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import FAILED, Release, Revision
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.uninstall import delete_object, uninstall
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons, step
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import write_status
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import MIDDLE, excerpt
+
+_MAX_MESSAGE = 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context(step.Context):
+    """What steps are carried out with, and the reconcile so far."""
+
+    state: Reconciled
+    options: Options
+
+    @property
+    def objects(self) -> KubernetesApi:
+        """The connection for the objects of the release."""
+        return self.options.connection_of(self.api, self.state.collector.tenant)
+
+
+class Step(step.Step):
+    """A step of a Collector: `carry_out` returns the reconcile after it."""
+
+    def carry_out(self, context: Any) -> step.Result[Step]:
+        """Return the reconcile after the step; after a failure of Helm, with the release as Helm has left it."""
+        before: Reconciled = self.begun(context)
+        try:
+            return self._tried(replace(context, state=before))
+        except KubernetesError as error:
+            return step.Result(self, error=str(error), state=before)
+
+    def _tried(self, context: Context) -> step.Result[Step]:
+        try:
+            return step.Result(self, state=self.done(context))
+        except HelmError as error:
+            why = latest_problem(context.api, context.state.collector)
+            message = sentences(str(error), why) if why else str(error)
+            state = _after_failure(context.api, context.state, message)
+            return step.Result(self, error=message, reason=reasons.HELM_FAILED, state=state)
+
+    def begun(self, context: Context) -> Reconciled:
+        """Return the reconcile after what is recorded before the step."""
+        return context.state
+
+    def done(self, context: Context) -> Reconciled:
+        """Return the reconcile after the step; KubernetesError or HelmError if it failed."""
+        raise NotImplementedError
+
+
+def act(api: KubernetesApi, planned: Reconciled, options: Options) -> Reconciled:
+    """Carry out the steps in order; return the reconcile with the completed ones, and a finding about a failed one."""
+    results = step.execute(planned.plan.steps, Context(api=api, state=planned, options=options))
+    done: Reconciled = step.state_after(results, planned)
+    completed = tuple(each.step for each in results if each.is_done)
+    return replace(done, plan=replace(done.plan, steps=completed)).with_findings(*step.failures(results))
+
+
+def _after_failure(api: KubernetesApi, before: Reconciled, message: str) -> Reconciled:
+    """Return the reconcile with the release as Helm has left it, and the attempt."""
+    release, _unreadable = observe_release(api, before.collector.tenant, before.collector.release)
+    failed: Mapping[str, Any] = before.failed_attempt
+    if before.desired is not None and has_attempted(before.release, release, message):
+        digest = attempt_digest(before.desired, before.collector.annotations)
+        failed = {"digest": digest, "message": excerpt(message, _MAX_MESSAGE, MIDDLE)}
+    is_installing = before.is_installing and release is not None
+    return replace(before, release=release, is_installing=is_installing, failed_attempt=failed)
+
+
+@dataclass(frozen=True)
+class RemovePending(Step):
+    """Remove the record of a revision that was interrupted or failed: while one is pending, Helm refuses all else.
+
+    `objects` are those that it may have created, and that Helm knows from no other revision.
+    """
+
+    revision: Revision
+    objects: tuple[ObjectChange, ...] = ()
+
+    reason = reasons.INTERRUPTED_REVISION_REMOVED
+
+    @property
+    def title(self) -> str:
+        what = "failed" if self.revision.state == FAILED else "interrupted"
+        return f"remove the {what} revision {self.revision.number} ({self.revision.state})"
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        return (self.title, *(change.title for change in self.objects))
+
+    @property
+    def differences(self) -> tuple[dict[str, Any], ...]:
+        return _differences(self.objects)
+
+    def done(self, context: Context) -> Reconciled:
+        collector = context.state.collector
+        connection = context.objects
+        for change in self.objects:
+            delete_object(connection, change.before or {}, collector.release, collector.tenant)
+        metadata = self.revision.secret["metadata"]
+        context.api.delete("Secret", metadata["namespace"], metadata["name"], metadata["uid"])
+        release, unreadable = observe_release(context.api, collector.tenant, collector.release)
+        if unreadable:
+            raise HelmError(f"The release {collector.release} cannot be read: {unreadable}.")
+        return replace(context.state, release=release)
+
+
+@dataclass(frozen=True)
+class Deploy(Step):
+    """Install or upgrade the release, with all that follows from it."""
+
+    operation: Literal["install", "upgrade"]
+    target: Target
+    objects: tuple[ObjectChange, ...] = ()
+
+    counted = "applied"
+
+    @property
+    def title(self) -> str:
+        return f"{self.operation} release {self.target.release} of chart {self.target.chart.title}"
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        return (self.title, *(change.title for change in self.objects))
+
+    @property
+    def differences(self) -> tuple[dict[str, Any], ...]:
+        return _differences(self.objects)
+
+    @property
+    def reason(self) -> str:
+        return reasons.RELEASE_INSTALLED if self.operation == "install" else reasons.RELEASE_UPGRADED
+
+    def begun(self, context: Context) -> Reconciled:
+        """Record in the status that Helm is run, which may take minutes: until then, the former specification is there.
+
+        Until the mark of a release, nothing else shows that its installation has begun. Helm copies it to later
+        revisions.
+        """
+        before = context.state
+        collector = before.collector
+        if collector.uid is None:
+            return before
+        recorded = {**collector.status, "conditions": status.deploying(collector, self.title, datetime.now(UTC))}
+        is_new = before.release is None
+        if is_new:
+            record = {"name": collector.release, "namespace": collector.tenant, "chart": self.target.chart.title}
+            recorded["release"] = {**record, "installing": True}
+        write_status(context.api, before.resource, recorded)
+        resource = {**before.resource, "status": recorded}
+        known = replace(before, resource=resource, collector=Collector.from_resource(resource))
+        return replace(known, is_installing=True) if is_new else known
+
+    def done(self, context: Context) -> Reconciled:
+        """Have Helm deploy, and mark the revision. If that is interrupted, the status has the record of who did it."""
+        options, before = context.options, context.state
+        options.helm.deploy(self.target, options.helm_timeout, skip_crds=not options.allow_cluster_scoped_objects)
+        release, unreadable = observe_release(context.api, before.collector.tenant, before.collector.release)
+        not_deployed = f"Helm has not deployed the release {self.target.release}"
+        if release is None or release.deployed is None:
+            raise HelmError(f"{not_deployed}: {unreadable or 'there is no revision'}.")
+        if not has_deployed(self.target, before.release, release.deployed):
+            raise HelmError(
+                f"{not_deployed}: kubernetes.core.helm takes the values for those of revision "
+                f"{release.deployed.number}. Change another value as well."
+            )
+        _label(context.api, before, release.deployed)
+        restarted = tuple(name for each in release.deployed.manifest for name in drift.restarted(each, "deployed"))
+        done = replace(before, release=release, is_installing=False, objects=Objects(unavailable=restarted))
+        return done.with_findings(*chart_mismatch(self.target, release.deployed))
+
+
+@dataclass(frozen=True)
+class Mark(Step):
+    """Record in the Secret of a revision that it belongs to this Collector."""
+
+    revision: Revision
+    release: str
+
+    reason = reasons.RELEASE_TAKEN_OVER
+
+    @property
+    def title(self) -> str:
+        return f"take over release {self.release}"
+
+    def done(self, context: Context) -> Reconciled:
+        _label(context.api, context.state, self.revision)
+        return replace(context.state, is_installing=False)
+
+
+def _label(api: KubernetesApi, done: Reconciled, revision: Revision) -> None:
+    deployed = {} if done.desired is None else {names.DEPLOYED_LABEL: deployed_label(done.desired, revision)}
+    desired = {**revision.labels, **done.collector.owner_labels, **deployed}
+    if desired == revision.labels:
+        return
+    metadata = revision.secret["metadata"]
+    operations: list[dict[str, Any]] = [
+        {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
+        {"op": "add", "path": "/metadata/labels", "value": desired},
+    ]
+    api.json_patch("Secret", metadata["namespace"], metadata["name"], operations)
+
+
+@dataclass(frozen=True)
+class Restore(Step):
+    """Write an object of the release that was changed or deleted since its revision."""
+
+    change: ObjectChange
+    revision: Revision
+
+    counted = "applied"
+    reason = reasons.OBJECT_RESTORED
+
+    @property
+    def title(self) -> str:
+        return f"{self.change.title}, which differs from the release"
+
+    @property
+    def differences(self) -> tuple[dict[str, Any], ...]:
+        return _differences((self.change,))
+
+    def done(self, context: Context) -> Reconciled:
+        collector, objects = context.state.collector, context.state.objects
+        drift.restore(context.objects, self.revision.manifest, self.change, collector.release, collector.tenant)
+        unavailable = (*objects.unavailable, *drift.restarted(self.change.after or {}, "restored"))
+        return replace(context.state, objects=replace(objects, unavailable=unavailable))
+
+
+@dataclass(frozen=True)
+class Uninstall(Step):
+    """Uninstall the release."""
+
+    release: Release
+    name: str
+
+    counted = "removed"
+    reason = reasons.RELEASE_UNINSTALLED
+
+    @property
+    def title(self) -> str:
+        return f"uninstall release {self.name}"
+
+    def done(self, context: Context) -> Reconciled:
+        uninstall(context.api, context.options, self.release, self.name)
+        return replace(context.state, release=None)
+
+
+def _differences(changes: Sequence[ObjectChange]) -> tuple[dict[str, Any], ...]:
+    return tuple(map(_difference, changes))
+
+
+def _difference(change: ObjectChange) -> dict[str, Any]:
+    before, after = masked_pair(_confidential(change.before), _confidential(change.after))
+    title = change.title.partition(" ")[2]
+    return {"before": before or "", "after": after or "", "before_header": title, "after_header": title}
+
+
+def _confidential(manifest: Any) -> Any:
+    """Return the object with its data as secrets, if it is a Secret."""
+    if not manifest or manifest.get("kind") != "Secret":
+        return manifest
+    fields = ("data", "stringData")
+    hidden = {field: _hidden(manifest[field]) for field in fields if isinstance(manifest.get(field), Mapping)}
+    return {**manifest, **hidden}
+
+
+def _hidden(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: Confidential(str(value)) for name, value in data.items()}
