@@ -89,8 +89,7 @@ def act(api: KubernetesApi, planned: Reconciled, options: Options) -> Reconciled
     """Carry out the steps in order; return the reconcile with the completed ones, and a finding about a failed one."""
     results = step.execute(planned.plan.steps, Context(api=api, state=planned, options=options))
     done: Reconciled = step.state_after(results, planned)
-    completed = tuple(each.step for each in results if each.is_done)
-    return replace(done, plan=replace(done.plan, steps=completed)).with_findings(*step.failures(results))
+    return replace(done, plan=replace(done.plan, steps=step.completed(results))).with_findings(*step.failures(results))
 
 
 def _after_failure(api: KubernetesApi, before: Reconciled, message: str) -> Reconciled:

@@ -13,28 +13,19 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from ansible_collections.druidops.druid.plugins.module_utils._http.errors import Unreachable
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     AbandonedRequest,
     LastApplied,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan, SaveLastApplied, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since, timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
 
 # Then Druid has lost the request, as when the Overlord was restarted.
 REPEAT_AFTER = timedelta(seconds=120)
-
-
-def is_unanswered(error: DruidError) -> bool:
-    """True if the request was sent, and its response was not awaited any longer."""
-    cause = error.__cause__ if isinstance(error.__cause__, Unreachable) else error
-    return isinstance(cause, Unreachable) and cause.sent and cause.is_timeout and cause.method != "GET"
 
 
 def with_abandoned(record: LastApplied, step: Step, now: datetime) -> LastApplied:
@@ -44,7 +35,7 @@ def with_abandoned(record: LastApplied, step: Step, now: datetime) -> LastApplie
 
 def without_repetition(plan: Plan, record: LastApplied, now: datetime) -> Plan:
     """Return the plan; if its first request to Druid is the abandoned one, without all that is not done before."""
-    first = next((step for step in plan.steps if not isinstance(step, Finalizer | SaveLastApplied)), None)
+    first = next((step for step in plan.steps if step.in_druid), None)
     last = record.abandoned
     if first is None or last is None or last.identity != _identity(first):
         return plan
@@ -55,9 +46,9 @@ def without_repetition(plan: Plan, record: LastApplied, now: datetime) -> Plan:
         f"Druid has not answered the request to {first.title} in time ({last.at}), and does not show its result yet. "
         f"It is sent again {REPEAT_AFTER.total_seconds():.0f} s after that, in case Druid has lost it.",
     )
-    kept = tuple(step for step in plan.steps if isinstance(step, Finalizer))
+    kept = tuple(step for step in plan.steps if not (step.in_druid or step.saved))
     return replace(plan, steps=kept, findings=(finding, *plan.findings))
 
 
 def _identity(step: Step) -> str:
-    return digest([step.title, step.after if isinstance(step, DruidChange) else None])
+    return digest([step.title, None if step.change is None else step.change.after])

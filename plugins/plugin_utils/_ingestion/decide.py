@@ -22,6 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import (
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
     DruidState,
     Inputs,
+    Plan,
     SupervisorState,
     TaskState,
 )
@@ -33,19 +34,19 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     with_task,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_record import replaced_task
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
-    Plan,
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion, was_suspended
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import (
+    Finalizer,
     Reset,
     SaveLastApplied,
     Step,
     Submit,
     Terminate,
+    Write,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion, was_suspended
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import described_supervisors
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pause_finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 
@@ -67,15 +68,15 @@ def _plan(inputs: Inputs) -> Plan:
         changes, after = _of_supervisor(ingestion, record, former, druid_state)
     else:
         changes, after = _of_batch(ingestion, record, druid_state)
-    changes = (*changes, *(change for change in inputs.datasource if change.changed))
+    changes = (*changes, *(Write(change) for change in inputs.datasource if change.changed))
     findings = (
         *_findings(ingestion, druid_state),
         *map(_left, inputs.left),
         *datasource_owner.findings(ingestion, inputs.config_owners),
     )
     if record.specified == ingestion.specified and ingestion.reports_drift_only:
-        findings = (*findings, *_drift(step for step in changes if isinstance(step, DruidChange)))
-        changes = tuple(step for step in changes if not isinstance(step, DruidChange))
+        findings = (*findings, *_drift(step.change for step in changes if step.change is not None))
+        changes = tuple(step for step in changes if step.change is None)
     ended = tuple(Terminate("supervisor", each) for each in former)
     # a new supervisor starts before the old one is terminated; the record of a batch does not contain a supervisor
     changes = (*ended, *changes) if isinstance(druid_state, TaskState) else (*changes, *ended)
@@ -106,7 +107,7 @@ def _of_supervisor(
     before = replace(after, specified=record.specified, former=former)
     # saved before any change: after a crash, the new and the old supervisor are still terminated with the resource
     saving = () if before == record else (SaveLastApplied(before),)
-    changes = (druid_state.change,) if druid_state.change.changed else ()
+    changes = (Write(druid_state.change),) if druid_state.change.changed else ()
     # reset while it is suspended: a new task would not receive the reset, and would revert it. After a crash the next
     # reconcile can repeat it.
     is_asked_for = (
@@ -145,8 +146,8 @@ def _of_batch(
 
 def _created_once(steps: tuple[Step, ...], inputs: Inputs) -> tuple[Step, ...]:
     """Return the steps; the first one that saves the record creates its ConfigMap, unless that exists."""
-    first = None if inputs.has_config_map else next((each for each in steps if isinstance(each, SaveLastApplied)), None)
-    return tuple(replace(first, is_new=True) if first and step is first else step for step in steps)
+    first = None if inputs.has_config_map else next((each for each in steps if each.saved), None)
+    return tuple(SaveLastApplied(each.saved[0], is_new=True) if each is first else each for each in steps)
 
 
 def _former(inputs: Inputs) -> tuple[str, ...]:

@@ -11,89 +11,116 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from enum import Enum, auto
+from typing import Protocol
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, is_elsewhere
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
-    Plan,
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import (
+    Finalizer,
     SaveLastApplied,
     Step,
     Terminate,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import other_owner
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
 
 _DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
 _REMEDY = "This is retried. To delete the resource without terminating what it specifies, set deletionPolicy Retain."
 
 
-class Read(Enum):
-    """What has to be read before the next decision."""
+@dataclass(frozen=True)
+class Found:
+    """What was or will be submitted, and the other ingestions; `warnings` are about what is not believed."""
 
-    RECORD = auto()
-    DRUID = auto()
-    PARENTS = auto()
+    record: LastApplied
+    siblings: tuple[Ingestion, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Task:
+    """Whether the task of the record is running; False if it has none. `warnings` as above."""
+
+    is_running: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Unreached:
+    """Why Druid could not be reached, or what failed there; lasting if the address or the Secret is deleted."""
+
+    problem: Finding
+    is_lasting: bool = False
+
+
+class Reads(Protocol):
+    """What a decision can read. Equal reads are answered once."""
+
+    def found(self) -> Found:
+        """Return the record."""
+
+    def task(self, found: Found) -> Task | Unreached:
+        """Ask Druid about the task of the record."""
+
+    def parent(self) -> str:
+        """Return what else is being deleted: "cluster" or "namespace"; "" if neither."""
 
 
 @dataclass(frozen=True)
 class Deletion:
-    """Everything that the plan of a deletion depends on; None was not read yet.
+    """What is known before anything is read.
 
-    `record` and `siblings`, the other ingestions, are read together. `is_task_running`: False if the record has no
-    task. `refusal` is why the Secrets may not be read. `problem` is why Druid could not be reached, or what failed
-    there; it is lasting if the address or the Secret is deleted. `parent` is what is also being deleted, "" if nothing.
-    With `is_reported`, only the status shows the record. `unconfirmed` are warnings about what only one place names.
+    `refusal` is why the Secrets may not be read, `failure` what failed in Druid before this decision. `unconfirmed` are
+    warnings about what is not believed, once it was read.
     """
 
     ingestion: Ingestion
     has_resource: bool = True
-    record: LastApplied | None = None
-    siblings: tuple[Ingestion, ...] = ()
-    is_task_running: bool | None = None
     refusal: Finding | None = None
-    problem: Finding | None = None
-    is_lasting: bool = False
-    parent: str | None = None
-    is_reported: bool = False
+    failure: Finding | None = None
     unconfirmed: tuple[str, ...] = ()
 
     @property
     def what(self) -> str:
         return f"the {'supervisor' if self.ingestion.is_supervisor else 'task'} of DruidIngestion {self.ingestion.name}"
 
+    def knowing(self, warnings: tuple[str, ...]) -> Deletion:
+        """Return the deletion with further warnings."""
+        return replace(self, unconfirmed=(*self.unconfirmed, *warnings))
 
-def decide_deletion(deletion: Deletion) -> Plan | Read:
-    """Return the plan, or what has to be read first."""
+
+def decide_deletion(deletion: Deletion, reads: Reads) -> Plan:
+    """Return the plan. Only what it depends on is read: a resource must be deletable although Druid was deleted."""
     ingestion = deletion.ingestion
     if deletion.has_resource and names.FINALIZER not in ingestion.finalizers:
         return _plan(deletion)
     if ingestion.retains:
         why = f"deletionPolicy Retain: {deletion.what} is left running."
         return _released(deletion, *((why,) if deletion.has_resource else ()))
-    if deletion.record is None:
-        return Read.RECORD
-    if is_elsewhere(deletion.record, ingestion):
-        return _in_another_druid(deletion, deletion.record)
-    if not deletion.record.id:
+    found = reads.found()
+    deletion = deletion.knowing(found.warnings)
+    if is_elsewhere(found.record, ingestion):
+        return _in_another_druid(deletion, found.record)
+    if not found.record.id:
         return _released(deletion)
-    return _termination(deletion, deletion.record)
+    return _termination(deletion, reads, found)
 
 
-def _termination(deletion: Deletion, record: LastApplied) -> Plan | Read:
-    own, retained = _own(deletion, record)
-    problem = deletion.refusal or deletion.problem
+def _termination(deletion: Deletion, reads: Reads, found: Found) -> Plan:
+    record, (own, retained) = found.record, _own(deletion, found)
+    problem = deletion.refusal or deletion.failure
     if problem is not None:
-        return _without_druid(deletion, record, problem, retained)
+        return _without_druid(deletion, reads, record, Unreached(problem), retained)
     if record.task is None and not own:
         return _released(deletion, *retained)
-    if deletion.is_task_running is None:
-        return Read.DRUID
-    steps = (*_terminations(record, own, deletion.is_task_running), _last_step(deletion))
-    return _plan(deletion, *steps, warnings=retained)
+    task = reads.task(found)
+    if isinstance(task, Unreached):
+        return _without_druid(deletion, reads, record, task, retained)
+    steps = (*_terminations(record, own, task.is_running), _last_step(deletion))
+    return _plan(deletion.knowing(task.warnings), *steps, warnings=retained)
 
 
 def _terminations(record: LastApplied, supervisors: tuple[str, ...], is_task_running: bool) -> Iterator[Step]:
@@ -102,9 +129,9 @@ def _terminations(record: LastApplied, supervisors: tuple[str, ...], is_task_run
         yield Terminate("task", record.task.id)
 
 
-def _own(deletion: Deletion, record: LastApplied) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _own(deletion: Deletion, found: Found) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the supervisors that no other resource specifies, and a message for each of the others."""
-    owners = {each: other_owner(deletion.ingestion, deletion.siblings, each) for each in record.supervisors}
+    owners = {each: other_owner(deletion.ingestion, found.siblings, each) for each in found.record.supervisors}
     own = tuple(each for each, owner in owners.items() if owner is None)
     texts = (
         f"DruidIngestion {owner} also specifies supervisor {each}: it is not terminated."
@@ -114,17 +141,19 @@ def _own(deletion: Deletion, record: LastApplied) -> tuple[tuple[str, ...], tupl
     return own, tuple(texts)
 
 
-def _without_druid(deletion: Deletion, record: LastApplied, problem: Finding, retained: tuple[str, ...]) -> Plan | Read:
+def _without_druid(
+    deletion: Deletion, reads: Reads, record: LastApplied, unreached: Unreached, retained: tuple[str, ...]
+) -> Plan:
     """Return the plan while nothing can be terminated: to retry, unless Druid or the parent is also deleted."""
+    problem = unreached.problem
     if not deletion.has_resource:
         return Plan(findings=(problem if problem is deletion.refusal else _with_remedy(problem),))
-    if deletion.is_lasting:
+    if unreached.is_lasting:
         why = f"{problem.message} So {deletion.what} was not terminated: {record.id} may still run."
         return _released(deletion, *retained, why)
-    if deletion.parent is None:
-        return Read.PARENTS
-    if deletion.parent:
-        also = f"The {deletion.parent} is also being deleted: {record.id} was not terminated and may still run."
+    parent = reads.parent()
+    if parent:
+        also = f"The {parent} is also being deleted: {record.id} was not terminated and may still run."
         return _released(deletion, f"{problem.message} {also}")
     return Plan(findings=(_with_remedy(problem), _DELETING))
 

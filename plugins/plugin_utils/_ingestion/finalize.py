@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
@@ -22,22 +22,26 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
     secrets_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, lost_record, names, noted
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connection import druid_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_deletion import (
     Deletion,
-    Read,
+    Found,
+    Reads,
+    Task,
+    Unreached,
     decide_deletion,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
+    LastApplied,
     of_status,
     read_last_applied,
     resource_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, Reconciled
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan, Terminate
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import (
     confirmed,
     noted_record,
@@ -92,97 +96,81 @@ def _deletion(planned: Reconciled, options: Options) -> Deletion:
     return Deletion(ingestion, refusal=refusal)
 
 
-@dataclass(frozen=True)
-class _Inputs:
-    """What the plan depends on, and what was read for it; `client` is connected as soon as Druid was read."""
-
-    deletion: Deletion
-    planned: Reconciled
-    client: DruidClient | None = None
-
-
 def _delete(api: KubernetesApi, planned: Reconciled, deletion: Deletion, options: Options) -> Reconciled:
-    """Read what the plan needs, and carry it out; decide once more if Druid fails."""
+    """Decide, and carry out the plan; decide once more if Druid fails."""
     with ExitStack() as connections:
-        inputs = _Inputs(deletion, planned)
-        while isinstance(plan := decide_deletion(inputs.deletion), Read):
-            inputs = _read(api, options, connections, inputs, plan)
-        planned, deletion = inputs.planned, inputs.deletion
-        if inputs.client is None:
-            return _without_druid(api, planned, deletion, plan, options)
-        try:
-            planned = _carried_out(api, inputs.client, replace(planned, plan=plan), options)
-        except DruidError as error:
-            problem = error_findings.error_finding(error)
-        else:
-            if not isinstance(planned.failed_step, Terminate):
+        reads = DeletionReads(api, deletion, options, connections)
+        plan = decide_deletion(deletion, reads)
+        planned = replace(planned, observed=reads.observed)
+        if reads.client is not None:
+            planned = _carried_out(api, reads.client, replace(planned, plan=plan), options)
+            if planned.failed_step is None or not planned.failed_step.in_druid:
                 return planned
-            problem = planned.plan.problems[-1]
-    return _delete(api, planned, replace(deletion, problem=problem), options)
-
-
-def _read(api: KubernetesApi, options: Options, connections: ExitStack, inputs: _Inputs, what: Read) -> _Inputs:
-    deletion, planned = inputs.deletion, inputs.planned
-    if what is Read.RECORD:
-        planned = _with_observed(api, planned, deletion)
-        return _Inputs(_with_record(planned, deletion), planned)
-    if what is Read.PARENTS:
-        return _Inputs(replace(deletion, parent=_terminating_parent(api, planned)), planned)
-    return _with_druid(api, inputs, options, connections)
-
-
-def _with_observed(api: KubernetesApi, planned: Reconciled, deletion: Deletion) -> Reconciled:
-    keys = secrets_of(planned.ingestion) if deletion.refusal is None else ()
-    return replace(planned, observed=observe(api, planned.ingestion, keys))
-
-
-def _with_record(planned: Reconciled, deletion: Deletion) -> Deletion:
-    found, ingestion = planned.observed, planned.ingestion
-    record, unconfirmed = recorded(found.record, ingestion)
-    is_reported = deletion.has_resource and found.record is None
-    if is_reported and record.is_empty:
-        record, _also = confirmed(of_status(ingestion), ingestion)
-        record = noted_record(ingestion) if record.is_empty else record
-    warnings = (*unconfirmed, *noted.warnings(found.config_map, ingestion))
-    return replace(deletion, record=record, siblings=found.siblings, is_reported=is_reported, unconfirmed=warnings)
-
-
-def _with_druid(api: KubernetesApi, inputs: _Inputs, options: Options, connections: ExitStack) -> _Inputs:
-    """Return the inputs with the state of the task and a connection, or with the problem."""
-    deletion, found = inputs.deletion, inputs.planned.observed
-    try:
-        details = druid_connection(api, inputs.planned.ingestion, found, options)
-        client = connections.enter_context(connect(details, options.timeouts, options.meter))
-        deletion = _with_task(client, deletion)
-    except ConnectionUnavailable as error:
-        is_lasting = _is_lasting(error.finding, found)
-        return replace(inputs, deletion=replace(deletion, problem=error.finding, is_lasting=is_lasting))
-    except DruidError as error:
-        return replace(inputs, deletion=replace(deletion, problem=error_findings.error_finding(error)))
-    return replace(inputs, deletion=deletion, client=client)
-
-
-def _without_druid(
-    api: KubernetesApi, planned: Reconciled, deletion: Deletion, plan: Plan, options: Options
-) -> Reconciled:
-    """Carry out the plan in Kubernetes."""
-    if deletion.problem is not None and not plan.steps:
+            plan = decide_deletion(replace(deletion, failure=planned.plan.problems[-1]), reads)
+    if not plan.steps:
         # the steps before the problem are completed
-        return replace(planned, plan=replace(planned.plan, findings=plan.findings))
+        warnings = (*planned.plan.warnings, *plan.warnings)
+        return replace(planned, plan=replace(plan, steps=planned.plan.steps, warnings=warnings))
     return _carried_out(api, None, replace(planned, plan=plan, failed_step=None), options)
 
 
-def _with_task(client: DruidClient, deletion: Deletion) -> Deletion:
-    """Return the deletion with the state of the task. One that only the status names must be of this resource."""
-    task = deletion.record.task if deletion.record else None
-    status = (status_of(client, task.id) if task else None) or {}
-    if deletion.record is None or task is None or status.get("statusCode") != batch.RUNNING:
-        return replace(deletion, is_task_running=False)
-    is_own = lost_record.is_of_resource(deletion.ingestion, task.id, status, deletion.record.revision)
-    if is_own or not deletion.is_reported:
-        return replace(deletion, is_task_running=True)
-    warning = only_named(f"task {task.id}")
-    return replace(deletion, is_task_running=False, unconfirmed=(*deletion.unconfirmed, warning))
+class DeletionReads(Reads):
+    """The reads of one deletion: `observed` is what was read in Kubernetes, and `client` is connected to Druid."""
+
+    def __init__(self, api: KubernetesApi, deletion: Deletion, options: Options, connections: ExitStack) -> None:
+        self.observed = Observed()
+        self.client: DruidClient | None = None
+        self._api = api
+        self._deletion = deletion
+        self._options = options
+        self._connections = connections
+        self._found: Found | None = None
+        self._is_reported = False
+
+    def found(self) -> Found:
+        """Return the record; of a resource that has none, that of its status, or of its annotation."""
+        if self._found is None:
+            deletion, ingestion = self._deletion, self._deletion.ingestion
+            keys = secrets_of(ingestion) if deletion.refusal is None else ()
+            self.observed = observe(self._api, ingestion, keys)
+            record, unconfirmed = recorded(self.observed.record, ingestion)
+            self._is_reported = deletion.has_resource and self.observed.record is None
+            if self._is_reported and record.is_empty:
+                record, _also = confirmed(of_status(ingestion), ingestion)
+                record = noted_record(ingestion) if record.is_empty else record
+            warnings = (*unconfirmed, *noted.warnings(self.observed.config_map, ingestion))
+            self._found = Found(record, self.observed.siblings, warnings)
+        return self._found
+
+    def task(self, found: Found) -> Task | Unreached:
+        ingestion, options = self._deletion.ingestion, self._options
+        try:
+            details = druid_connection(self._api, ingestion, self.observed, options)
+            client = self._connections.enter_context(connect(details, options.timeouts, options.meter))
+            task = self._task(client, found.record)
+        except ConnectionUnavailable as error:
+            return Unreached(error.finding, _is_lasting(error.finding, self.observed))
+        except DruidError as error:
+            return Unreached(error_findings.error_finding(error))
+        self.client = client
+        return task
+
+    def _task(self, client: DruidClient, record: LastApplied) -> Task:
+        """Return the state of the task. One that only the status names must be of this resource."""
+        task = record.task
+        status = (status_of(client, task.id) if task else None) or {}
+        if task is None or status.get("statusCode") != batch.RUNNING:
+            return Task()
+        ingestion = self._deletion.ingestion
+        if self._is_reported and not lost_record.is_of_resource(ingestion, task.id, status, record.revision):
+            return Task(warnings=(only_named(f"task {task.id}"),))
+        return Task(is_running=True)
+
+    def parent(self) -> str:
+        cluster = self.observed.cluster
+        if cluster is not None and is_terminating(cluster):
+            return "cluster"
+        return "namespace" if is_namespace_terminating(self._api, self._deletion.ingestion.namespace) else ""
 
 
 def _is_lasting(problem: Finding, found: Observed) -> bool:
@@ -197,14 +185,6 @@ def _carried_out(api: KubernetesApi, client: DruidClient | None, planned: Reconc
         return planned
     done = act(api, client, planned)
     return replace(done, is_deleted=done.failed_step is None)
-
-
-def _terminating_parent(api: KubernetesApi, planned: Reconciled) -> str:
-    """Return the parent that is also terminating, "" if none is."""
-    cluster = planned.observed.cluster
-    if cluster is not None and is_terminating(cluster):
-        return "cluster"
-    return "namespace" if is_namespace_terminating(api, planned.ingestion.namespace) else ""
 
 
 def _readable(resource: Manifest) -> Manifest:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a decision depends on, read from Kubernetes and from Druid before it. Pure values."""
+"""What a decision depends on, read from Kubernetes and from Druid before it, and the plan that it is. Pure values."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch im
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.datasource_owner import Field
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan
 
 
 @dataclass(frozen=True)
@@ -85,3 +86,13 @@ class Inputs:
     config_owners: Mapping[Field, str] = field(default_factory=dict)
     unconfirmed: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Plan(plan.Plan[Any]):
+    """The plan of an ingestion. The plan of a task also has the write of the resource."""
+
+    @property
+    def saved(self) -> tuple[LastApplied | None, ...]:
+        """The records that the steps save, in order."""
+        return tuple(record for step in self.steps for record in step.saved)

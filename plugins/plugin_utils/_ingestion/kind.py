@@ -12,16 +12,10 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._secrets import spec_masking
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
-    COMPACTION,
-    RETENTION_RULES,
-    SUPERVISOR,
-    DruidChange,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import status as statuses
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.finalize import finalize_without_resource
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import SupervisorState
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Plan, SupervisorState
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
     read_last_applied,
@@ -32,14 +26,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options 
     Reconciled,
     to_options,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
-    Plan,
-    Reset,
-    SaveLastApplied,
-    Step,
-    Submit,
-    Terminate,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconcile import reconcile_once
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
@@ -47,7 +33,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import ConditionsByType, Status
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Counts, Kind
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
     Completed,
@@ -56,19 +42,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report i
     StatusChange,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 
 _FIELDS = ("taskId", "state", "detailedState", "suspended", "lag")
 # A batch can run for any time, and a paused ingestion is in the desired state.
 _NOT_AWAITED = frozenset({reasons.RUNNING, reasons.PAUSED})
-_CHANGE_REASONS: Mapping[str, str] = {
-    SUPERVISOR: reasons.SUPERVISOR_UPDATED,
-    COMPACTION: reasons.DATASOURCE_CONFIG_UPDATED,
-    RETENTION_RULES: reasons.DATASOURCE_CONFIG_UPDATED,
-}
-_TERMINATION_REASONS: Mapping[str, str] = {"supervisor": reasons.SUPERVISOR_TERMINATED, "task": reasons.TASK_SHUT_DOWN}
-_OTHER_REASONS: Mapping[type[Step], str] = {Reset: reasons.OFFSETS_RESET, Submit: reasons.TASK_SUBMITTED}
 
 
 # The plan of a task has the write of the resource, besides the steps of a reconcile.
@@ -99,28 +77,8 @@ class DruidIngestion(Kind[Options, Reconciled, Any]):
             return Outcome(Plan())
         return Outcome(Plan()).after(self.report(api, done, request.options.check_mode, clock.now()))
 
-    def lines(self, plan: Any) -> list[str]:
-        return [step.title for step in plan.steps]
-
-    def diff(self, plan: Any) -> list[dict[str, Any]]:
-        return [each for step in plan.steps for each in _differences(step)]
-
     def details(self, status: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"ingestion": {name: status[name] for name in _FIELDS if name in status}}
-
-    def count(self, plan: Any) -> Counts:
-        """Return the numbers of objects that the plan applies and removes, in Druid and the ConfigMap."""
-        removed = [
-            step
-            for step in plan.steps
-            if isinstance(step, Terminate) or (isinstance(step, SaveLastApplied) and step.record is None)
-        ]
-        applied = [
-            step
-            for step in plan.steps
-            if isinstance(step, DruidChange | Submit | SaveLastApplied) and step not in removed
-        ]
-        return Counts(len(applied), len(removed))
 
     def is_as_desired(self, conditions: ConditionsByType) -> bool:
         """Return whether the ingestion is in the desired state: ready, suspended or paused, or a running batch."""
@@ -157,14 +115,14 @@ class DruidIngestion(Kind[Options, Reconciled, Any]):
             masked,
             _record_after(done, plan, check_mode),
         )
-        applied = [step for step in plan.steps if isinstance(step, DruidChange | Submit)]
+        applied = [step for step in plan.steps if step.in_druid and step.counted == "applied"]
         if not applied or check_mode or done.failed_step is not None:
             return document
-        is_created = any(isinstance(step, Submit) or step.before is None for step in applied)
+        is_created = any(step.creates for step in applied)
         return statuses.with_last_update(document, done.ingestion, is_created, now)
 
     def events(self, done: Reconciled, completed: Completed[Any], change: StatusChange) -> Iterator[EventText]:
-        yield from events_of_steps(completed.plan.steps)
+        yield from filter(None, (step.event for step in completed.plan.steps))
         if change.has_new_problems:
             yield from events_of_problems(completed.plan)
         if completed.is_deleted or are_warnings_new(completed.plan.steps, change.before, change.after):
@@ -196,18 +154,6 @@ def _record_after(done: Reconciled, plan: Plan, check_mode: bool) -> LastApplied
     return None if found is None else read_last_applied(found, done.ingestion)
 
 
-def _event_reason(step: Step) -> str:
-    if isinstance(step, DruidChange):
-        return _CHANGE_REASONS[step.kind]
-    return _TERMINATION_REASONS[step.kind] if isinstance(step, Terminate) else _OTHER_REASONS[type(step)]
-
-
-def events_of_steps(steps: Iterable[Step]) -> list[EventText]:
-    """Return one event per change in Druid, without the record and the finalizer."""
-    done = (step for step in steps if not isinstance(step, Finalizer | SaveLastApplied))
-    return [EventText("Normal", _event_reason(step), f"Done: {step.title}.") for step in done]
-
-
 def events_of_problems(plan: Plan) -> list[EventText]:
     """Return a warning for each problem."""
     return [EventText("Warning", each.reason, each.message) for each in plan.problems]
@@ -219,19 +165,9 @@ def events_of_warnings(warnings: Iterable[str], *, is_deleted: bool) -> list[Eve
     return [EventText("Warning", reason, text) for text in warnings]
 
 
-def are_warnings_new(steps: Iterable[Step], previous: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
+def are_warnings_new(steps: Iterable[Any], previous: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
     """True when the warnings are new: the spec changed, or a step was executed."""
     return any(steps) or previous.get("observedGeneration") != document.get("observedGeneration")
-
-
-def _differences(step: Any) -> Iterator[dict[str, Any]]:
-    """Yield before and after of a change in Druid, without secrets."""
-    if isinstance(step, DruidChange):
-        before, after = step.masked
-        yield {"before": before or "", "after": after or "", "before_header": step.what, "after_header": step.what}
-    elif isinstance(step, Submit):
-        body = spec_masking.masked(step.job.submission(step.attempt))
-        yield {"before": "", "after": body, "before_header": step.title, "after_header": step.title}
 
 
 INGESTION = DruidIngestion()

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts, to_timeouts
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import DruidState
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import DruidState, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
@@ -57,6 +56,7 @@ class Reconciled:
     """State, plan and (not in check mode) completed steps of a reconcile; `failed_step` is the step that failed.
 
     `written` is the ConfigMap of the record as this reconcile has written it last.
+    `terminated` are the ids of the supervisors and tasks that were terminated.
     `is_unanswered`: that step is a request which Druid may still be executing.
     `unknown_fields` are messages about fields that Druid has dropped in a change.
     `ingestion` is the parsed resource. `is_deleted`: the finalizer was removed, so that the resource is deleted.
@@ -68,7 +68,8 @@ class Reconciled:
     druid_state: DruidState | None = None
     observed: Observed = field(default_factory=Observed)
     written: Manifest | None = None
-    failed_step: Step | None = None
+    failed_step: Any = None
+    terminated: frozenset[str] = frozenset()
     is_unanswered: bool = False
     is_deleted: bool = False
     unknown_fields: tuple[str, ...] = ()

@@ -14,29 +14,44 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.client import
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import unknown_fields
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import (
     ConnectionUnavailable,
     connect,
     disallowed_secret,
     secrets_of,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import Normalized, with_normalized
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, validate
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.abandoned import without_repetition
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act, read_back, record_abandoned
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.abandoned import (
+    with_abandoned,
+    without_repetition,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connection import druid_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.finalize import finalize
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
     DruidState,
     Inputs,
+    Plan,
     SupervisorState,
     TaskState,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import is_ours
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe, observe_druid
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
+    IN_RECORD,
+    LastApplied,
+    is_ours,
+    read_normalized,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import (
+    fetch_datasource,
+    fetch_state,
+    observe,
+    observe_druid,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, Reconciled
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan, SaveLastApplied
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import SaveLastApplied, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -86,8 +101,8 @@ def _with_druid(
     with options.meter.phases("act"):
         done = act(api, client, planned)
     if done.is_unanswered:
-        return record_abandoned(api, done, inputs.record, now)
-    done = read_back(api, client, done, inputs.record) if done.failed_step is None else done
+        return _record_abandoned(api, done, inputs.record, now)
+    done = _read_back(api, client, done, inputs.record) if done.failed_step is None else done
     if options.is_strict and (unknown := (*done.unknown_fields, *_of_task(client, done.druid_state))):
         problem = _strict(unknown, "All other fields are set")
         done = replace(done, plan=replace(done.plan, findings=(*done.plan.findings, problem)))
@@ -95,7 +110,47 @@ def _with_druid(
 
 
 def _only_saves(plan: Plan) -> bool:
-    return bool(plan.steps) and all(isinstance(step, SaveLastApplied) for step in plan.steps)
+    return bool(plan.steps) and all(step.saved for step in plan.steps)
+
+
+def _read_back(api: KubernetesApi, client: DruidClient, done: Reconciled, record: LastApplied) -> Reconciled:
+    """Return the reconcile with Druid's current state; `record` is the last applied record before it."""
+    record = next((saved for saved in reversed(done.plan.saved) if saved is not None), record)
+    applied = tuple(step.change for step in done.plan.steps if step.change is not None)
+    try:
+        druid_state = fetch_state(client, done.ingestion, record, {})
+        current = _current(client, done, record, druid_state) if applied else ()
+    except DruidError:
+        # the next reconcile detects it, and applies the spec once more
+        return done
+    done = replace(done, druid_state=druid_state)
+    found = with_normalized({}, applied, current, IN_RECORD)
+    if not found:
+        return done
+    known = read_normalized(done.observed.record, done.ingestion)
+    return _save(api, done, record, with_normalized(known, applied, current, IN_RECORD))
+
+
+def _current(
+    client: DruidClient, done: Reconciled, record: LastApplied, druid_state: DruidState
+) -> tuple[DruidChange, ...]:
+    supervisor = (druid_state.change,) if isinstance(druid_state, SupervisorState) else ()
+    return (*supervisor, *fetch_datasource(client, done.ingestion, record, {}, done.observed.siblings))
+
+
+def _record_abandoned(api: KubernetesApi, done: Reconciled, record: LastApplied, now: datetime) -> Reconciled:
+    """Record the request of the failed step, so that it is not repeated while Druid executes it."""
+    record = next((saved for saved in reversed(done.plan.saved) if saved is not None), record)
+    if done.failed_step is None:
+        return done
+    recorded = with_abandoned(record, done.failed_step, now)
+    return _save(api, done, recorded, read_normalized(done.observed.record, done.ingestion))
+
+
+def _save(api: KubernetesApi, done: Reconciled, record: LastApplied, normalized: Normalized) -> Reconciled:
+    saving = (SaveLastApplied(record, normalized=normalized),)
+    saved = act(api, None, replace(done, plan=replace(done.plan, steps=saving)))
+    return replace(saved, plan=replace(saved.plan, steps=(*done.plan.steps, *saved.plan.steps)))
 
 
 def _unknown_fields(client: DruidClient, inputs: Inputs) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -56,6 +56,9 @@ class Context:
 
 class Shown(ABC):
     """What is shown of a write: in a plan, and once it is done."""
+
+    # It is a write in Druid.
+    in_druid: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -116,7 +119,7 @@ class Result(Generic[_Step]):
     """The result of a step: the live object (None: deleted, or in Druid), or why it failed or was skipped.
 
     `reason`: that of the failure, if it is not the general one. `state`: what the steps after it find, even after a
-    failure; None: the same as before.
+    failure; None: the same as before. `further` are steps that this one has required, and done.
     """
 
     step: _Step
@@ -125,6 +128,7 @@ class Result(Generic[_Step]):
     was_tried: bool = True
     reason: str | None = None
     state: Any = None
+    further: tuple[_Step, ...] = ()
 
     @property
     def is_done(self) -> bool:
@@ -148,6 +152,11 @@ def execute(steps: Iterable[_Step], context: Context) -> tuple[Result[_Step], ..
 def state_after(results: Iterable[Result[Any]], before: Any) -> Any:
     """Return the state after the steps."""
     return next((each.state for each in reversed([*results]) if each.state is not None), before)
+
+
+def completed(results: Iterable[Result[_Step]]) -> tuple[_Step, ...]:
+    """Return the steps that were carried out, in order."""
+    return tuple(step for each in results if each.is_done for step in (each.step, *each.further))
 
 
 def failures(results: Iterable[Result[Any]]) -> tuple[Finding, ...]:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import write_change
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import act
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import steps
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.noted import note_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
@@ -375,7 +375,7 @@ def test_a_supervisor_is_known_although_the_resource_is_edited_during_the_first_
         return write_change(client, step)
 
     with monkeypatch.context() as patch:
-        patch.setattr(act, "write_change", edited)
+        patch.setattr(steps, "write_change", edited)
         ingestion.one_pass()
     assert "taskId" not in ingestion.stored["status"]
     assert_only_the_new_one_is_left(ingestion, new, is_deleted)

@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Reset, Submit, Terminate
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
@@ -31,8 +29,6 @@ from testbed.druid.kafka import Kafka
 from testbed.recording_proxy import RecordingProxy, recording_proxy
 
 KIND = "DruidIngestion"
-# The steps that write in Druid.
-IN_DRUID = (DruidChange, Reset, Submit, Terminate)
 
 
 def done(outcome: Outcome[Any]) -> tuple[str, ...]:
@@ -74,11 +70,11 @@ class Ingesting:
     def _check_writes(self, outcome: Outcome[Any], check_mode: bool) -> None:
         """What the outcome names is what was sent; in check mode, nothing is."""
         sent = [each for each in self.proxy.writes if each.status is not None and each.status < 400]
-        steps = [step for step in outcome.plan.steps if isinstance(step, IN_DRUID)]
+        steps = [step for step in outcome.plan.steps if step.in_druid]
         assert not (sent and check_mode), sent
         assert steps or outcome.problems or not sent, (done(outcome), sent)
         # no request terminates a supervisor that does not exist, or one in a Druid behind another proxy
-        due = [step for step in steps if not isinstance(step, Terminate)]
+        due = [step for step in steps if step.counted != "removed"]
         # a write without a response may have taken effect
         unanswered = [each for each in self.proxy.writes if each.status is None]
         assert sent or unanswered or check_mode or not due, done(outcome)

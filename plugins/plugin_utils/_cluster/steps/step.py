@@ -80,8 +80,6 @@ class Step(step.Step):
     recreates: ClassVar[bool] = False
     # It deletes an object.
     deletes: ClassVar[bool] = False
-    # It is a write in Druid.
-    in_druid: ClassVar[bool] = False
     # It changes the finalizer of the resource, which is the last step of a deletion.
     is_finalizer: ClassVar[bool] = False
     # It marks or deletes an orphaned PVC.

@@ -13,22 +13,23 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, UncertainState
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.abandoned import (
     REPEAT_AFTER,
-    is_unanswered,
     with_abandoned,
     without_repetition,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
     read_last_applied,
     to_config_map,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
-    Plan,
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import (
+    Finalizer,
     SaveLastApplied,
     Step,
     Terminate,
+    Write,
+    is_unanswered,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     ingestion,
     supervisor_change,
@@ -36,7 +37,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingesti
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 RECORD = LastApplied(ingestion().specified, "pages", druid=ingestion().target)
-SENT, OTHER = supervisor_change(None, {"a": 1}), supervisor_change(None, {"a": 2})
+SENT, OTHER = (Write(supervisor_change(None, {"a": value})) for value in (1, 2))
 SET, SAVE = Finalizer("f", is_set=True), SaveLastApplied(RECORD)
 SHORTLY, LATER = REPEAT_AFTER - timedelta(seconds=1), REPEAT_AFTER
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan, Reset, Terminate
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import Reset, Terminate, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion
 

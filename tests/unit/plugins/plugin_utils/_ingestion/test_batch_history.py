@@ -15,16 +15,16 @@ from itertools import pairwise
 from typing import Any, cast
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import read_last_applied
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import NOTE_ANNOTATION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.noted import believed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan, SaveLastApplied, Submit
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.status import status
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import Submit, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import BATCH, resource
@@ -86,9 +86,8 @@ class World:
                 done = act(api, None, replace(done, plan=Plan((step,))))
                 assert done.failed_step is None
         self._write()
-        saved = [each.record for each in plan.steps if isinstance(each, SaveLastApplied)]
         last = read_last_applied(observed.record, ingestion) if observed.record else None
-        record = saved[-1] if saved else last
+        record = plan.saved[-1] if plan.saved else last
         self.status = status(ingestion, inputs.druid_state, plan.findings, self.status, NOW, str, record)
 
     def _write(self) -> None:

@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide i
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
     DruidState,
     Inputs,
+    Plan,
     SupervisorState,
     TaskState,
 )
@@ -25,12 +26,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     size_of,
     to_config_map,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
-    Plan,
-    SaveLastApplied,
-    Terminate,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import SaveLastApplied, Terminate, Write
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import pause_finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,
@@ -148,7 +145,7 @@ def test_both_supervisors_are_recorded_before_the_new_one_is_created(
     plan = plan_of(ingestion(**more), record, SupervisorState(CREATED), siblings=siblings)
     first, created, *terminated, final = plan.steps
     assert first == SaveLastApplied(LastApplied(record.specified, "pages", None, former))
-    assert isinstance(created, DruidChange)
+    assert created == Write(CREATED)
     assert terminated == [Terminate("supervisor", each) for each in former]
     assert final == SaveLastApplied(LastApplied(ingestion(**more).specified, "pages"))
 

@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any, NamedTuple
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_deletion import (
     Deletion,
-    Read,
+    Found,
+    Task,
+    Unreached,
     decide_deletion,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, SubmittedTask
@@ -29,61 +30,83 @@ REMOVED, RECORD_REMOVED = "remove the finalizer", "remove ConfigMap with the app
 REMEDY = "This is retried. To delete the resource without terminating what it specifies, set deletionPolicy Retain."
 
 
+class Table:
+    """What is read in a case; a read without an answer is not expected."""
+
+    def __init__(self, record: LastApplied | None, **answers: Any) -> None:
+        self.siblings = answers.pop("siblings", ())
+        self.record, self.answers = record, answers
+
+    def found(self) -> Found:
+        assert self.record is not None
+        return Found(self.record, self.siblings, ("Others have written it.",))
+
+    def task(self, found: Found) -> Task | Unreached:
+        assert found.record == self.record
+        answer: Task | Unreached = self.answers["task"]
+        return answer
+
+    def parent(self) -> str:
+        return str(self.answers["parent"])
+
+
 class Case(NamedTuple):
-    """A deletion, the titles of the steps, the problems, and the warnings."""
+    """A deletion, what is read, the titles of the steps, the problems, and the warnings."""
 
     name: str
     deletion: Deletion
+    reads: Table
     steps: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
-def supervisor(record: LastApplied | None = PAGES, **more: Any) -> Deletion:
-    return Deletion(more.pop("parsed", SUPERVISOR), record=record, **more)
+def supervisor(record: LastApplied | None = PAGES, **more: Any) -> tuple[Deletion, Table]:
+    known = {name: more.pop(name) for name in ("has_resource", "refusal", "failure") if name in more}
+    return Deletion(more.pop("parsed", SUPERVISOR), **known), Table(record, **more)
 
 
-def task(**more: Any) -> Deletion:
-    return Deletion(TASK, record=BATCH_RECORD, **more)
+def task(is_running: bool) -> tuple[Deletion, Table]:
+    return Deletion(TASK), Table(BATCH_RECORD, task=Task(is_running))
 
 
 CASES = [
-    Case("without our finalizer", Deletion(ingestion(metadata={"finalizers": ["other"]}))),
+    Case("without our finalizer", *supervisor(None, parsed=ingestion(metadata={"finalizers": ["other"]}))),
     Case(
         "retained",
-        supervisor(None, parsed=ingestion(deletionPolicy="Retain")),
+        *supervisor(None, parsed=ingestion(deletionPolicy="Retain")),
         (REMOVED,),
         warnings=("deletionPolicy Retain: the supervisor of DruidIngestion i is left running.",),
     ),
     Case(
         "retained, without a resource",
-        supervisor(None, parsed=ingestion(deletionPolicy="Retain"), has_resource=False),
+        *supervisor(None, parsed=ingestion(deletionPolicy="Retain"), has_resource=False),
         (RECORD_REMOVED,),
     ),
-    Case("nothing was applied", supervisor(LastApplied()), (REMOVED,)),
-    Case("nothing was applied, without a resource", supervisor(LastApplied(), has_resource=False), (RECORD_REMOVED,)),
-    Case("a supervisor", supervisor(is_task_running=False), ("terminate supervisor pages", REMOVED)),
+    Case("nothing was applied", *supervisor(LastApplied()), (REMOVED,)),
+    Case("nothing was applied, without a resource", *supervisor(LastApplied(), has_resource=False), (RECORD_REMOVED,)),
+    Case("a supervisor", *supervisor(task=Task()), ("terminate supervisor pages", REMOVED)),
     Case(
         "two supervisors, the current one last",
-        supervisor(LastApplied({}, "pages", former=("old",)), is_task_running=False),
+        *supervisor(LastApplied({}, "pages", former=("old",)), task=Task()),
         ("terminate supervisor old", "terminate supervisor pages", REMOVED),
     ),
     Case(
         "a supervisor of a resource that exists",
-        supervisor(siblings=(ingestion(name="other"),)),
+        *supervisor(siblings=(ingestion(name="other"),)),
         (REMOVED,),
         warnings=("DruidIngestion other also specifies supervisor pages: it is not terminated.",),
     ),
     Case(
         "without a resource",
-        supervisor(has_resource=False, is_task_running=False),
+        *supervisor(has_resource=False, task=Task()),
         ("terminate supervisor pages", RECORD_REMOVED),
     ),
-    Case("a running task", task(is_task_running=True), ("shut down task t1", REMOVED)),
-    Case("a completed task", task(is_task_running=False), (REMOVED,)),
+    Case("a running task", *task(True), ("shut down task t1", REMOVED)),
+    Case("a completed task", *task(False), (REMOVED,)),
     Case(
         "in another Druid",
-        supervisor(LastApplied({}, "pages", druid="druidCluster d")),
+        *supervisor(LastApplied({}, "pages", druid="druidCluster d")),
         (REMOVED,),
         warnings=(
             "The supervisor of DruidIngestion i runs in another Druid (druidCluster d) than the spec names, and is "
@@ -92,66 +115,57 @@ CASES = [
     ),
     Case(
         "in another Druid, without a resource",
-        supervisor(LastApplied({}, "pages", druid="druidCluster d"), has_resource=False),
+        *supervisor(LastApplied({}, "pages", druid="druidCluster d"), has_resource=False),
         problems=(
             "spec: the ingestion runs in another Druid (druidCluster d). Specify that one, or set deletionPolicy "
             "Retain to leave it running.",
         ),
     ),
-    Case("Druid does not respond", supervisor(problem=UNREACHABLE, parent=""), problems=(f"No response. {REMEDY}",)),
+    Case(
+        "Druid does not respond",
+        *supervisor(task=Unreached(UNREACHABLE), parent=""),
+        problems=(f"No response. {REMEDY}",),
+    ),
     Case(
         "Druid does not respond, without a resource",
-        supervisor(problem=UNREACHABLE, has_resource=False),
+        *supervisor(task=Unreached(UNREACHABLE), has_resource=False),
         problems=(f"No response. {REMEDY}",),
     ),
     Case(
         "the namespace is also being deleted",
-        supervisor(problem=UNREACHABLE, parent="namespace"),
+        *supervisor(task=Unreached(UNREACHABLE), parent="namespace"),
         (REMOVED,),
         warnings=("No response. The namespace is also being deleted: pages was not terminated and may still run.",),
     ),
     Case(
         "Druid is deleted",
-        supervisor(problem=UNREACHABLE, is_lasting=True),
+        *supervisor(task=Unreached(UNREACHABLE, is_lasting=True)),
         (REMOVED,),
         warnings=("No response. So the supervisor of DruidIngestion i was not terminated: pages may still run.",),
     ),
-    Case("the Secret is not allowed", supervisor(refusal=DISALLOWED, parent=""), problems=(f"Not allowed. {REMEDY}",)),
+    Case("the Secret is not allowed", *supervisor(refusal=DISALLOWED, parent=""), problems=(f"Not allowed. {REMEDY}",)),
     Case(
         "the Secret is not allowed, without a resource",
-        supervisor(refusal=DISALLOWED, has_resource=False),
+        *supervisor(refusal=DISALLOWED, has_resource=False),
         problems=("Not allowed.",),
     ),
-]
-
-NEEDS = [
-    (supervisor(None), Read.RECORD),
-    (supervisor(None, has_resource=False), Read.RECORD),
-    (supervisor(), Read.DRUID),
-    (task(), Read.DRUID),
-    (supervisor(problem=UNREACHABLE), Read.PARENTS),
-    (supervisor(refusal=DISALLOWED), Read.PARENTS),
 ]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_plan(case: Case) -> None:
-    plan = decide_deletion(pickle.loads(pickle.dumps(case.deletion)))
-    assert not isinstance(plan, Read)
+    plan = decide_deletion(case.deletion, case.reads)
     assert tuple(step.title for step in plan.steps) == case.steps
     assert tuple(each.message for each in plan.problems) == case.problems
-    assert plan.warnings == case.warnings
+    # those about the record are repeated while something is done about it
+    assert plan.warnings == (*case.warnings, *(["Others have written it."] if plan.steps and case.reads.record else []))
     is_reported = any(each.reason == reasons.DELETING for each in plan.findings)
     assert is_reported == case.deletion.has_resource
 
 
-@pytest.mark.parametrize(("deletion", "need"), NEEDS)
-def test_need(deletion: Deletion, need: Read) -> None:
-    assert decide_deletion(deletion) is need
-
-
-def test_nothing_is_terminated_without_druid() -> None:
-    for case in CASES:
-        plan = decide_deletion(case.deletion)
-        if case.deletion.is_task_running is None and not isinstance(plan, Read):
-            assert not any("terminate" in step.title or "shut down" in step.title for step in plan.steps), case.name
+@pytest.mark.parametrize("parent", ["", "cluster"])
+def test_druid_is_not_asked_again_after_a_failure(parent: str) -> None:
+    deletion, reads = supervisor(failure=UNREACHABLE, parent=parent)
+    plan = decide_deletion(deletion, reads)
+    assert [step.title for step in plan.steps] == ([REMOVED] if parent else [])
+    assert bool(plan.problems) != bool(parent)

@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import (
-    Plan,
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import (
+    Finalizer,
     SaveLastApplied,
     Terminate,
 )
@@ -19,7 +20,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetry import measure
 
 FAILED = Finding(reasons.APPLY_FAILED, "No.")

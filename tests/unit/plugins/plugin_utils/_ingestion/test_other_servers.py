@@ -15,10 +15,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import q
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import ask
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_findings import error_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Question, Unavailable
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.act import act
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan, Terminate
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import Terminate, act
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._operations.test_other_servers import (
     BODIES,
     SECRET,

@@ -15,14 +15,19 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Inputs, SupervisorState, TaskState
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
+    Inputs,
+    Plan,
+    SupervisorState,
+    TaskState,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
     SubmittedTask,
     to_config_map,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe_druid
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan, Reset, Submit, Terminate
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import Reset, Submit, Terminate, Write
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,
@@ -100,7 +105,7 @@ def test_decide_is_pure(name: str) -> None:
 
 def test_plans_contain_each_kind_of_step() -> None:
     kinds = {type(step) for inputs in INPUTS.values() for step in decide(inputs).steps}
-    assert {Reset, Submit, Terminate, type(NEW.change)} < kinds
+    assert {Reset, Submit, Terminate, Write} < kinds
 
 
 PATH = "/druid/indexer/v1/supervisor"
@@ -129,4 +134,4 @@ def test_observed_state_is_plain_data(exists: bool, monkeypatch: pytest.MonkeyPa
 
 def test_detects_values_that_are_not_plain_data() -> None:
     for value in (object(), FakeDruid({}), lambda: None, {1: [object()]}):
-        assert not_plain(Plan((replace(NEW.change, desired=value),))) != []
+        assert not_plain(Plan((Write(replace(NEW.change, desired=value)),))) != []

@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import (
     are_warnings_new,
-    events_of_steps,
     events_of_warnings,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Reset, Step, Terminate
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import Reset, Step, Terminate, Write
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     rules_change,
@@ -38,8 +37,8 @@ def test_are_warnings_new(steps: tuple[Step, ...], previous: dict[str, Any], exp
 
 
 STEPS = [
-    (supervisor_change(None, {}), "SupervisorUpdated", "Done: create supervisor pages."),
-    (rules_change({}, None), "DatasourceConfigUpdated", "Done: remove retention rules of pages."),
+    (Write(supervisor_change(None, {})), "SupervisorUpdated", "Done: create supervisor pages."),
+    (Write(rules_change({}, None)), "DatasourceConfigUpdated", "Done: remove retention rules of pages."),
     (Reset("pages"), "OffsetsReset", "Done: reset the offsets of supervisor pages."),
     (Terminate("supervisor", "pages"), "SupervisorTerminated", "Done: terminate supervisor pages."),
     (Terminate("task", "t_1"), "TaskShutDown", "Done: shut down task t_1."),
@@ -48,7 +47,7 @@ STEPS = [
 
 @pytest.mark.parametrize(("step", "reason", "message"), STEPS)
 def test_event_of_a_step(step: Step, reason: str, message: str) -> None:
-    assert events_of_steps([step]) == [EventText("Normal", reason, message)]
+    assert step.event == EventText("Normal", reason, message)
 
 
 @pytest.mark.parametrize(("is_deleted", "reason"), [(False, "SpecWarning"), (True, "TasksOrphaned")])

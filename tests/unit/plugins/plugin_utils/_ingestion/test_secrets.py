@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import MASK
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding

@@ -1,0 +1,344 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The steps of an ingestion: each is data, and carries itself out."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal
+
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound, Unreachable
+from ansible_collections.druidops.druid.plugins.module_utils._resources.orphaned_tasks import (
+    shut_down_orphaned_tasks,
+    status_payload,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import (
+    reset_before_resuming,
+    terminate,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_start import wait_until_started
+from ansible_collections.druidops.druid.plugins.module_utils._resources.task import shut_down, submit
+from ansible_collections.druidops.druid.plugins.module_utils._secrets import spec_masking
+from ansible_collections.druidops.druid.plugins.module_utils._spec.task import Job
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, NotConnected
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
+    COMPACTION,
+    RETENTION_RULES,
+    SUPERVISOR,
+    DruidChange,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_findings import error_finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import write_change
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, to_config_map
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.noted import (
+    Note,
+    digest_of,
+    note_of,
+    text_of,
+    version_of,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import recorded
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons, resource_steps, step
+
+_CHANGE_REASONS: Mapping[str, str] = {
+    SUPERVISOR: reasons.SUPERVISOR_UPDATED,
+    COMPACTION: reasons.DATASOURCE_CONFIG_UPDATED,
+    RETENTION_RULES: reasons.DATASOURCE_CONFIG_UPDATED,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context(step.Context):
+    """What steps are carried out with, and the reconcile so far. Without a client, no step is a request to Druid."""
+
+    state: Reconciled
+    client: DruidClient | None = None
+
+
+class Step(step.Step):
+    """A step of an ingestion."""
+
+    # The change of an object in Druid that it writes.
+    change: DruidChange | None = None
+
+    @property
+    def saved(self) -> tuple[LastApplied | None, ...]:
+        """The record that it saves, if it saves one. None: it removes the record."""
+        return ()
+
+    @property
+    def creates(self) -> bool:
+        """Whether it creates something in Druid."""
+        return False
+
+
+class Finalizer(resource_steps.Finalizer, Step):
+    """Set or remove the finalizer of an ingestion."""
+
+
+def act(api: KubernetesApi, client: DruidClient | None, planned: Reconciled) -> Reconciled:
+    """Carry out the steps in order; return the reconcile with the completed ones, and a finding about a failed one.
+
+    `client` can be None if no step is a change in Druid.
+    """
+    results = step.execute(planned.plan.steps, Context(api=api, client=client, state=planned))
+    done: Reconciled = step.state_after(results, planned)
+    failed = next((each.step for each in results if each.error and each.was_tried), planned.failed_step)
+    findings = (*done.plan.findings, *step.failures(results))
+    plan = replace(done.plan, steps=step.completed(results), findings=findings)
+    return replace(done, plan=plan, failed_step=failed)
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Warnings of a request to Druid, further steps that it required, and warnings about fields that Druid drops."""
+
+    warnings: tuple[str, ...] = ()
+    further: tuple[Step, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+class Request(Step):
+    """A request to Druid."""
+
+    in_druid: ClassVar[bool] = True
+
+    def carry_out(self, context: Any) -> step.Result[Step]:
+        done: Reconciled = context.state
+        try:
+            effect = self.send(context.client)
+        except NotConnected as error:
+            # transient: it ends when the stream is available again
+            return step.Result(self, error=str(error), reason=reasons.SUPERVISOR_UNHEALTHY)
+        except DruidError as error:
+            found = error_finding(error)
+            state = replace(done, is_unanswered=is_unanswered(error))
+            return step.Result(self, error=found.message, reason=found.reason, state=state)
+        plan = replace(done.plan, warnings=(*done.plan.warnings, *effect.warnings))
+        state = replace(done, plan=plan, unknown_fields=(*done.unknown_fields, *effect.unknown), **self.known(done))
+        return step.Result(self, state=state, further=effect.further)
+
+    def known(self, _done: Reconciled) -> dict[str, Any]:
+        """Return what is known of the reconcile after the request."""
+        return {}
+
+    @abstractmethod
+    def send(self, client: DruidClient) -> Effect:
+        """Send the request; DruidError if it fails."""
+
+
+def is_unanswered(error: DruidError) -> bool:
+    """True if the request was sent, and its response was not awaited any longer."""
+    cause = error.__cause__ if isinstance(error.__cause__, Unreachable) else error
+    return isinstance(cause, Unreachable) and cause.sent and cause.is_timeout and cause.method != "GET"
+
+
+@dataclass(frozen=True)
+class Write(Request):
+    """Create, update or remove an object in Druid."""
+
+    change: DruidChange
+
+    counted = "applied"
+
+    @property
+    def title(self) -> str:
+        return self.change.title
+
+    @property
+    def differences(self) -> tuple[dict[str, Any], ...]:
+        before, after = self.change.masked
+        return (_difference(self.change.what, before or "", after or ""),)
+
+    @property
+    def reason(self) -> str:
+        return _CHANGE_REASONS[self.change.kind]
+
+    @property
+    def creates(self) -> bool:
+        return self.change.before is None
+
+    def send(self, client: DruidClient) -> Effect:
+        written = write_change(client, self.change)
+        return Effect(written.warnings, unknown=written.unknown)
+
+
+@dataclass(frozen=True)
+class Reset(Request):
+    """Reset the offsets of a supervisor."""
+
+    id: str
+
+    reason = reasons.OFFSETS_RESET
+
+    @property
+    def title(self) -> str:
+        return f"reset the offsets of supervisor {self.id}"
+
+    def send(self, client: DruidClient) -> Effect:
+        reset_before_resuming(client, self.id)
+        return Effect()
+
+
+@dataclass(frozen=True)
+class Submit(Request):
+    """Submit an attempt of a batch."""
+
+    job: Job
+    attempt: int
+
+    counted = "applied"
+    reason = reasons.TASK_SUBMITTED
+    creates = True
+
+    @property
+    def title(self) -> str:
+        return f"submit task {self.job.task_id(self.attempt)}"
+
+    @property
+    def differences(self) -> tuple[dict[str, Any], ...]:
+        return (_difference(self.title, "", spec_masking.masked(self.job.submission(self.attempt))),)
+
+    def send(self, client: DruidClient) -> Effect:
+        submit(client, self.job, self.attempt)
+        return Effect()
+
+
+@dataclass(frozen=True)
+class Terminate(Request):
+    """Terminate a supervisor, or shut down a task; a missing one is not an error."""
+
+    kind: str
+    id: str
+
+    counted = "removed"
+
+    @property
+    def title(self) -> str:
+        return f"{'terminate' if self.kind == SUPERVISOR else 'shut down'} {self.kind} {self.id}"
+
+    @property
+    def reason(self) -> str:
+        return reasons.SUPERVISOR_TERMINATED if self.kind == SUPERVISOR else reasons.TASK_SHUT_DOWN
+
+    def known(self, done: Reconciled) -> dict[str, Any]:
+        return {"terminated": done.terminated | {self.id}}
+
+    def send(self, client: DruidClient) -> Effect:
+        if self.kind == SUPERVISOR:
+            return _terminate_supervisor(client, self.id)
+        with suppress(NotFound):
+            shut_down(client, self.id)
+        return Effect()
+
+
+def _terminate_supervisor(client: DruidClient, supervisor: str) -> Effect:
+    """Terminate it, and shut down the tasks that this would orphan. NotConnected while it is being stopped."""
+    wait_until_started(client, supervisor)
+    payload = status_payload(client, supervisor)
+    if (payload or {}).get("detailedState") == "STOPPING":
+        # another request would only wait for the one that stops it
+        raise NotConnected(f"Supervisor {supervisor!r} is being stopped. This is checked again.")
+    terminate(client, supervisor)
+    orphaned, warnings = shut_down_orphaned_tasks(client, supervisor, payload)
+    return Effect(warnings, tuple(Terminate("task", each) for each in orphaned))
+
+
+def _difference(what: str, before: Any, after: Any) -> dict[str, Any]:
+    return {"before": before, "after": after, "before_header": what, "after_header": what}
+
+
+@dataclass(frozen=True)
+class SaveLastApplied(Step):
+    """Save the applied spec, or the one about to be applied, in the ConfigMap; None: delete the ConfigMap.
+
+    `normalized` are digests of what Druid normalized.
+    """
+
+    record: LastApplied | None
+    is_new: bool = False
+    normalized: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        verb = "remove" if self.record is None else "create" if self.is_new else "update"
+        return f"{verb} ConfigMap with the applied spec"
+
+    @property
+    def counted(self) -> Literal["applied", "removed"]:
+        return "removed" if self.record is None else "applied"
+
+    @property
+    def saved(self) -> tuple[LastApplied | None, ...]:
+        return (self.record,)
+
+    def carry_out(self, context: Any) -> step.Result[Step]:
+        """Return the reconcile with the resource, which notes the record, and the ConfigMap; KubernetesError."""
+        api, done = context.api, context.state
+        ingestion = done.ingestion
+        if self.record is not None:
+            config_map = to_config_map(self.record, ingestion, self.normalized)
+            noted = replace(done, resource=_with_note(api, done, self.record, config_map))
+            return step.Result(self, state=replace(noted, written=api.apply(config_map)))
+        found = api.get("ConfigMap", ingestion.namespace, names.record_name(ingestion.name))
+        if found is not None:
+            api.delete("ConfigMap", ingestion.namespace, found["metadata"]["name"], found["metadata"]["uid"])
+        return step.Result(self)
+
+
+def _with_note(api: KubernetesApi, done: Reconciled, record: LastApplied, config_map: Manifest) -> Manifest:
+    """Return the resource with a note of the record that is written next (``noted``).
+
+    Unlike the status it is written before Druid has the ids, and whichever generation the resource has since.
+    """
+    metadata = done.resource["metadata"]
+    if "uid" not in metadata:
+        return done.resource
+    before = note_of(metadata)
+    # after a loss, the annotation keeps a version that no ConfigMap has any more
+    replaces = version_of(done.written or done.observed.record) or before.replaces
+    note = Note(_ids_to_note(done, record, before.ids), digest_of(config_map), replaces, record.revision)
+    operations = _annotation_patch(metadata, text_of(note, metadata["uid"]))
+    written = api.json_patch(names.KIND, metadata["namespace"], metadata["name"], operations)
+    return {**done.resource, "metadata": {**metadata, "annotations": written["metadata"]["annotations"]}}
+
+
+def _ids_to_note(done: Reconciled, record: LastApplied, noted: frozenset[str]) -> frozenset[str]:
+    """Return the ids of the record, and the noted ones of supervisors that were not terminated, whatever records them.
+
+    Of a batch, whose attempts would add up, only those of the present record are kept; of another Druid, none.
+    """
+    ids = frozenset((*record.supervisors, *record.tasks))
+    last = recorded(done.observed.record, done.ingestion).record
+    if last.druid and record.druid != last.druid:
+        return ids
+    if record.task is not None or last.task is not None:
+        return ids | (noted if ids <= noted else noted & {*last.supervisors, *last.tasks})
+    return ids | (noted - done.terminated)
+
+
+def _annotation_patch(metadata: Mapping[str, Any], value: str) -> list[dict[str, Any]]:
+    """Return the JSON patch, which requires that no other run has written the annotation since.
+
+    One that creates the annotations requires that there are none since.
+    """
+    annotations, path = metadata.get("annotations") or {}, "/metadata/annotations"
+    key = f"{path}/{names.NOTE_ANNOTATION.replace('/', '~1')}"
+    last = annotations.get(names.NOTE_ANNOTATION)
+    unchanged = "uid" if annotations else "resourceVersion"
+    return [
+        {"op": "test", "path": f"/metadata/{unchanged}", "value": metadata.get(unchanged)},
+        *([{"op": "test", "path": key, "value": last}] if last is not None else []),
+        *([] if annotations else [{"op": "add", "path": path, "value": {}}]),
+        {"op": "add", "path": key, "value": value},
+    ]
