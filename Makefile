@@ -199,7 +199,10 @@ clean: stop ## Stop all running processes and remove all files of these targets,
 ##@ Individual checks
 
 .PHONY: gates
-gates: lint sanity-2.19 import-check install-check ## Run the checks of `make test`; use --jobs 2 to run them in parallel
+gates: checks sanity-2.19 ## Run the checks of `make test`; use --jobs 2 to run them in parallel
+
+.PHONY: checks
+checks: lint import-check install-check
 
 .PHONY: lint-python
 lint-python: $(TOOLS)/.complete $(CORE_2_19)/.complete link
@@ -215,9 +218,9 @@ lint-ansible: $(TOOLS)/.complete tree
 
 .PHONY: lint-docs
 lint-docs: $(TOOLS)/.complete $(CORE_2_19)/.complete tree
-	@cd $(TREE)/$(COLLECTION) && $(GATE) 'antsibull-docs' env PATH=$(TOOLS)/bin:$$PATH ANSIBLE_COLLECTIONS_PATH=$(TREE) \
+	@cd $(TREE)/$(COLLECTION) && $(GATE) 'antsibull-docs' env HOME=$(WORK) PATH=$(TOOLS)/bin:$$PATH ANSIBLE_COLLECTIONS_PATH=$(TREE) \
 	  antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs self --check-extra-docs-refs .
-	@$(GATE) 'antsibull-changelog' $(TOOLS)/bin/antsibull-changelog lint
+	@$(GATE) 'antsibull-changelog' env HOME=$(WORK) $(TOOLS)/bin/antsibull-changelog lint
 	@$(GATE) 'generated parts of documents' $(CORE_2_19)/bin/python -m tools.docs.generate --check
 
 .PHONY: lint-other

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,9 @@ __all__ = [
     "pytest_runtest_makereport",
     "share_druid",
 ]
+
+
+SECONDS_PER_LINE = 30
 
 
 @pytest.fixture
@@ -109,6 +113,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _needs_druid(item: pytest.Item) -> bool:
     return not {"druid_apart", "share_druid"}.isdisjoint(getattr(item, "fixturenames", ()))
+
+
+class Lines:
+    """Prints a line each half minute: where output is shown by lines, that of dots takes minutes."""
+
+    def __init__(self, reporter: pytest.TerminalReporter) -> None:
+        self._reporter = reporter
+        self._tests = 0
+        self._begin = self._last = time.monotonic()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Print how many tests have ended."""
+        self._tests += report.when == "teardown"
+        if time.monotonic() - self._last > SECONDS_PER_LINE:
+            self._last = time.monotonic()
+            self._reporter.write_line(f" {self._tests} tests after {self._last - self._begin:.0f} s")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Print lines where tests run in several processes, in the one that prints."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and session.config.getoption("numprocesses", None):
+        session.config.pluginmanager.register(Lines(reporter))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

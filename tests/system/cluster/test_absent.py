@@ -19,6 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import of_outcome
 from ansible_collections.druidops.druid.tests.system.support import all_kinds_cluster
+from ansible_collections.druidops.druid.tests.system.support.campaign import only_first
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import (
     cluster_request,
@@ -45,7 +46,11 @@ def planned(output: str) -> set[str]:
     return set(re.findall(r"delete PersistentVolumeClaim ([^\s\",]+)", output))
 
 
-@pytest.mark.parametrize("keeps_claims", [False, True])
+KEEPS = only_first(1, [False, True], "the same with PVCs that are deleted; the decision by unit tests")
+CHECK = only_first(1, [((),), (("--check",),)], "the same without check mode")
+
+
+@pytest.mark.parametrize("keeps_claims", KEEPS)
 def test_by_resource(ansible: Ansible, live: NamespaceClient, keeps_claims: bool) -> None:
     live.create(all_kinds_cluster.resource(disablePVCDeletionFinalizer=keeps_claims))
     until_ready(live, "wiki")
@@ -69,7 +74,7 @@ def test_by_resource(ansible: Ansible, live: NamespaceClient, keeps_claims: bool
     assert without_status(live.writes(mark)) == []
 
 
-@pytest.mark.parametrize("keeps_claims", [False, True])
+@pytest.mark.parametrize("keeps_claims", KEEPS)
 def test_without_resource(ansible: Ansible, live: NamespaceClient, keeps_claims: bool) -> None:
     spec = all_kinds_cluster.spec()
     until_ready(live, "wiki", spec=spec, without_resource=True)
@@ -93,9 +98,11 @@ def test_without_resource(ansible: Ansible, live: NamespaceClient, keeps_claims:
 
 
 @pytest.mark.parametrize(
-    "options", [{"without_resource": True}, {"spec": all_kinds_cluster.spec()}], ids=["kept", "deleted"]
+    "options",
+    only_first(1, [{"spec": all_kinds_cluster.spec()}, {"without_resource": True}], "the same with a specification"),
+    ids=["deleted", "kept"],
 )
-@pytest.mark.parametrize("check", [(), ("--check",)], ids=["done", "checked"])
+@pytest.mark.parametrize("check", CHECK, ids=["done", "checked"])
 def test_without_resource_keeps_the_cluster_of_a_resource(
     ansible: Ansible, live: NamespaceClient, options: dict[str, Any], check: tuple[str, ...]
 ) -> None:
@@ -108,7 +115,7 @@ def test_without_resource_keeps_the_cluster_of_a_resource(
     assert live.created_objects() == all_kinds_cluster.OBJECTS
 
 
-@pytest.mark.parametrize("check", [(), ("--check",)], ids=["done", "checked"])
+@pytest.mark.parametrize("check", CHECK, ids=["done", "checked"])
 def test_warns_that_a_cluster_without_resource_is_kept(
     ansible: Ansible, live: NamespaceClient, check: tuple[str, ...]
 ) -> None:

@@ -10,9 +10,7 @@ import json
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS
 from ansible_collections.druidops.druid.tests.system.support import all_kinds_cluster
-from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
     Manifest,
@@ -315,45 +313,6 @@ def foreign(kind: str, name: str, labels: dict[str, str]) -> Manifest:
     if kind in WORKLOADS:
         body["spec"] = {**body["spec"], "replicas": 0, "template": POD}
     return body
-
-
-@pytest.mark.parametrize(
-    "labels", [{}, {"app": "druid", "druid_cr": "wiki"}], ids=["without labels", "with our labels"]
-)
-@pytest.mark.parametrize("kind", FOREIGN)
-def test_name_conflict_is_reported_and_the_object_is_kept(
-    live: NamespaceClient, kind: str, labels: dict[str, str]
-) -> None:
-    name = min(name for each, name in CREATED_BY_US if each == kind and "common" not in name)
-    live.create(foreign(kind, name, labels))
-    theirs = untouched(live.get(kind, name))
-    live.create(all_kinds_cluster.resource())
-    mark = live.mark()
-    outcome = one_pass(live, "wiki")
-    [problem] = outcome.report.problems  # type: ignore[union-attr]
-    assert problem.reason == "NameConflict"
-    assert f"{kind} {name} exists and does not belong to this cluster" in problem.message
-    assert condition(live.get("Druid", "wiki"), "Ready")["message"] == problem.message
-    assert untouched(live.get(kind, name)) == theirs
-    assert [each for each in live.writes(mark) if (each.resource, each.name) == (KINDS[kind].plural, name)] == []
-    # nothing else of its group, unless nothing depends on it, but everything of the others
-    group = {each for each in CREATED_BY_US if each[1].removesuffix("-config") == name.removesuffix("-config")}
-    if kind in LEAVES:
-        group = {(kind, name)}
-    created = {each for each in live.created_objects() if not each[1].startswith("segments")}
-    assert created == CREATED_BY_US - group | {(kind, name)}
-
-    live.delete(kind, name)
-    eventually(lambda: live.find(kind, name) is None)
-    assert one_pass(live, "wiki").report.problems == ()  # type: ignore[union-attr]
-    assert live.created_objects() >= CREATED_BY_US
-
-
-def untouched(found: Manifest) -> Manifest:
-    """Return all of the object but what its controllers write."""
-    theirs = ("resourceVersion", "managedFields", "annotations")
-    metadata = {name: value for name, value in found["metadata"].items() if name not in theirs}
-    return {**found, "metadata": metadata, "status": None}
 
 
 def referring(namespace: str) -> Manifest:

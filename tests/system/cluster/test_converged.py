@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from copy import deepcopy
 
@@ -28,15 +29,43 @@ from testbed.audit import AuditEvent
 from testbed.control_plane import ControlPlane
 
 
-def distinct_features() -> dict[str, Manifest]:
-    """Return the resources of all features that can be applied, by the name of the first feature that has it."""
+def clusters() -> dict[str, Manifest]:
+    """Return clusters in which each feature is that of a group, by the name of their first feature.
+
+    Features with fields of all groups are in other clusters than those without.
+    """
     found: dict[str, Manifest] = {}
-    for case in features.FEATURES:
-        resource = without_pods(features.resource(case))
-        cluster = Cluster.from_resource(resource)
-        if resource not in found.values() and not validate(cluster, render(cluster)):
-            found[case.name] = resource
+    for case in sorted(features.FEATURES, key=lambda each: bool(each.spec)):
+        for first, cluster in found.items():
+            if (more := together(cluster, case)) and is_valid(more):
+                found[first] = more
+                break
+        else:
+            if is_valid(alone := without_pods(features.resource(case))):
+                found[case.name] = alone
     return found
+
+
+def together(cluster: Manifest, case: features.Case) -> Manifest | None:
+    """Return the cluster with the group and the fields of a feature; None if it has other values for these fields."""
+    spec, more = cluster["spec"], without_pods(features.resource(case))["spec"]
+    [node] = more["nodes"].values()
+    has_fields = spec.keys() > features.resource(features.Case("", "", (), None))["spec"].keys()
+    if has_fields != bool(case.spec) or any(spec.get(name, value) != value for name, value in case.spec.items()):
+        return None
+    # a hook may not take longer than the grace period of the group without any
+    if {"lifecycle", "terminationGracePeriodSeconds"} <= spec.keys() | case.spec.keys():
+        return None
+    key = f"g{len(spec['nodes'])}"
+    named = json.loads(json.dumps(node).replace("druid-c-brokers", f"druid-c-{key}"))
+    nodes = spec["nodes"] if node in spec["nodes"].values() else {**spec["nodes"], key: named}
+    return {**cluster, "spec": {**spec, **case.spec, "nodes": nodes}}
+
+
+def is_valid(resource: Manifest) -> bool:
+    """Whether it can be applied."""
+    cluster = Cluster.from_resource(resource)
+    return not validate(cluster, render(cluster))
 
 
 def without_pods(resource: Manifest) -> Manifest:
@@ -48,7 +77,7 @@ def without_pods(resource: Manifest) -> Manifest:
     return {**resource, "spec": {**resource["spec"], "nodes": nodes}}
 
 
-FEATURES = distinct_features()
+CLUSTERS = clusters()
 
 
 def stored(resource: Manifest, live: NamespaceClient) -> str:
@@ -79,9 +108,9 @@ def settles(live: NamespaceClient, name: str) -> None:
     assert without_status(live.writes(after_first)) == []
 
 
-@pytest.mark.parametrize("feature", FEATURES)
-def test_settles_with_every_feature(live: NamespaceClient, feature: str) -> None:
-    settles(live, stored(FEATURES[feature], live))
+@pytest.mark.parametrize("first", CLUSTERS)
+def test_settles_with_every_feature(live: NamespaceClient, first: str) -> None:
+    settles(live, stored(CLUSTERS[first], live))
 
 
 @pytest.mark.parametrize("name", recording.NAMES)
@@ -89,10 +118,10 @@ def test_settles_with_objects_of_the_go_operator(live: NamespaceClient, name: st
     settles(live, stored(without_pods(recording.resource(name, "applied")), live))
 
 
-@pytest.mark.parametrize("feature", FEATURES)
-def test_server_accepts_all_rendered_objects(control_plane: ControlPlane, feature: str) -> None:
+@pytest.mark.parametrize("first", CLUSTERS)
+def test_server_accepts_all_rendered_objects(control_plane: ControlPlane, first: str) -> None:
     default = NamespaceClient(control_plane, "default")
-    resource = deepcopy(FEATURES[feature])
+    resource = deepcopy(CLUSTERS[first])
     resource["metadata"]["namespace"] = default.namespace
     desired = render(Cluster.from_resource(resource))
     for manifest in (*desired.common, *(each for group in desired.groups.values() for each in group)):

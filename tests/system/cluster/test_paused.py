@@ -12,6 +12,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
+from ansible_collections.druidops.druid.tests.system.support.campaign import only_first
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.full_cluster import (
     NAME,
@@ -104,7 +105,7 @@ def test_deleted_objects_are_restored_when_the_pause_ends(ready: NamespaceClient
 WORKLOADS = [("StatefulSet", STATEFUL), ("Deployment", STATELESS)]
 
 
-@pytest.mark.parametrize(("kind", "name"), WORKLOADS, ids=[kind for kind, _name in WORKLOADS])
+@pytest.mark.parametrize(("kind", "name"), only_first(1, WORKLOADS, "the same for the other kind of workload"))
 def test_a_deleted_workload_has_no_pods_until_the_pause_ends(ready: NamespaceClient, kind: str, name: str) -> None:
     pods, claims = uids(ready, "Pod"), uids(ready, "PersistentVolumeClaim")
     pause(ready)
@@ -123,7 +124,7 @@ def test_a_deleted_workload_has_no_pods_until_the_pause_ends(ready: NamespaceCli
     assert uids(ready, "PersistentVolumeClaim") == claims
 
 
-@pytest.mark.parametrize(("kind", "name"), WORKLOADS, ids=[kind for kind, _name in WORKLOADS])
+@pytest.mark.parametrize(("kind", "name"), only_first(1, WORKLOADS, "the same for the other kind of workload"))
 def test_a_deleted_workload_that_has_left_its_pods_adopts_them(ready: NamespaceClient, kind: str, name: str) -> None:
     pods, claims = uids(ready, "Pod"), uids(ready, "PersistentVolumeClaim")
     pause(ready)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.tests.system.support.campaign import only_first
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass, until_reached, until_ready
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import Manifest, NamespaceClient
@@ -129,7 +130,7 @@ def test_when_deleted_has_no_effect_where_the_cluster_keeps_its_pvcs(live: Names
 FLAG = {"spec": {"disablePVCDeletionFinalizer": True}}
 
 
-@pytest.mark.parametrize("by", ["finalizer", "hand", "hand, going at once"])
+@pytest.mark.parametrize("by", only_first(1, ["finalizer", "hand", "hand, going at once"], "the same by the operator"))
 def test_flag_applies_although_the_stateful_sets_delete_their_pvcs(live: NamespaceClient, by: str) -> None:
     live.create(resource("c", retaining()))
     claims = owned_by_stateful_sets(live)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Collectors on the real control plane, with the real Helm, by ansible-playbook."""
+"""Collectors on the real control plane, with the real Helm."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.tests.system.collector import shell
+from ansible_collections.druidops.druid.tests.system.collector import in_process, shell
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible, Run
 from testbed.clients import helm
@@ -31,7 +31,7 @@ def resource(name: str = "telemetry", **spec: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Collectors:
-    """Runs the playbook, and the program helm as a person does."""
+    """Runs the action or the playbook, in a shell with settings of Helm that must not take effect; and helm itself."""
 
     ansible: Ansible
     live: NamespaceClient
@@ -39,28 +39,43 @@ class Collectors:
     def run(
         self,
         name: str = "telemetry",
-        *options: str,
+        *,
         status: int = 0,
+        check_mode: bool = False,
         environment: dict[str, str] | None = None,
-        **variables: Any,
+        **options: Any,
     ) -> Run:
-        """Run the playbook druidops.druid.collector, in a shell with settings of Helm that must not take effect."""
+        """Do what the action collector does, without ansible-playbook."""
         specified = {
+            **self._specified(name, status, options),
+            "kubeconfig": str(self.live.plane.kubeconfig("druidops")),
+        }
+        directory = self.ansible.directory / "shell"
+        shell_variables = self.ansible.environment(**{**shell.variables(directory), **(environment or {})})
+        done = in_process.run(self.ansible.core, shell_variables, specified, check_mode=check_mode)
+        assert done.status == status, done.output
+        assert shell.left(directory, self.ansible.directory) == set()
+        return done
+
+    def playbook(self, name: str = "telemetry", *words: str, status: int = 0, **options: Any) -> Run:
+        """Run the playbook druidops.druid.collector."""
+        prefixed = {f"druid_collector_{key}": value for key, value in self._specified(name, status, options).items()}
+        file = self.ansible.write("variables.json", prefixed)
+        directory = self.ansible.directory / "shell"
+        done = self.ansible.run(COLLECTOR, "--extra-vars", file, *words, status=status, **shell.variables(directory))
+        assert shell.left(directory, self.ansible.directory) == set()
+        return done
+
+    def _specified(self, name: str, status: int, options: dict[str, Any]) -> dict[str, Any]:
+        return {
             "name": name,
             "namespace": self.live.namespace,
             "helm_binary": str(helm()),
             "helm_timeout": 60,
             "wait": status == 0,
             "wait_sleep": 1,
-            **variables,
+            **options,
         }
-        prefixed = {f"druid_collector_{key}": value for key, value in specified.items()}
-        file = self.ansible.write("variables.json", prefixed)
-        directory = self.ansible.directory / "shell"
-        hostile = {**shell.variables(directory), **(environment or {})}
-        done = self.ansible.run(COLLECTOR, "--extra-vars", file, *options, status=status, **hostile)
-        assert shell.left(directory, self.ansible.directory) == set()
-        return done
 
     def helm(self, *words: str) -> str:
         """Run helm in the namespace, with the permissions of an administrator."""

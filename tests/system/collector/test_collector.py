@@ -31,17 +31,17 @@ def test_life_cycle(each_collectors: Collectors, live: NamespaceClient) -> None:
     collectors = each_collectors
     live.create(resource(collector={"config": TEXT}))
     mark = live.mark()
-    planned = collectors.run("telemetry", "--check", "--diff")
+    planned = collectors.playbook("telemetry", "--check", "--diff")
     assert "create Deployment telemetry" in planned.output
     assert [each for each in live.writes(mark) if not each.dry_run] == []
 
-    assert "install release telemetry" in collectors.run().output
+    assert "install release telemetry" in collectors.playbook().output
     assert condition(live.get("Collector", "telemetry"), "Ready")["reason"] == "ReleaseDeployed"
     assert collectors.helm("get", "values", "telemetry", "--output", "json").strip().startswith('{"config":')
     assert base64.b64decode(live.get("Secret", "telemetry-config")["data"]["config.yaml"]).decode() == TEXT
     before = collectors.pod_template()
     mark = live.mark()
-    assert not collectors.run().changed
+    assert not collectors.playbook().changed
     assert [each for each in without_status(live.writes(mark)) if "(dry run)" not in each] == []
     assert collectors.revision() == 1
     # two for each object of the release, and not Helm
@@ -57,7 +57,7 @@ def test_life_cycle(each_collectors: Collectors, live: NamespaceClient) -> None:
     assert collectors.pod_template()["spec"]["containers"][0]["image"].endswith(":0.141.0")
     assert collectors.revision() == 3
 
-    assert "uninstall release telemetry" in collectors.run(state="absent", wait=True).output
+    assert "uninstall release telemetry" in collectors.playbook(state="absent", wait=True).output
     assert live.find("Collector", "telemetry") is None
     eventually(lambda: not live.names("Deployment") and not live.names("Secret") and not live.names("Role"))
     assert not collectors.run(state="absent").changed

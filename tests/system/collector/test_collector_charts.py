@@ -28,8 +28,8 @@ def note(live: NamespaceClient) -> dict[str, str]:
     return found
 
 
-def test_repository(each_collectors: Collectors, live: NamespaceClient, tmp_path: Path) -> None:
-    collectors, archives = each_collectors, tmp_path / "archives"
+def test_repository(collectors: Collectors, live: NamespaceClient, tmp_path: Path) -> None:
+    archives = tmp_path / "archives"
     for version in ("1.0.0", "1.1.0"):
         chart_sources.packaged(archives, version)
     trust = {"SSL_CERT_FILE": str(live.plane.ca_file)}
@@ -52,7 +52,7 @@ def test_repository(each_collectors: Collectors, live: NamespaceClient, tmp_path
         assert len(repository.requests) == before
 
         live.merge("Collector", "telemetry", {"spec": {"chart": {"version": "1.1.0"}}})
-        planned = collectors.run("telemetry", "--check", environment=trust, **allowed)
+        planned = collectors.run(check_mode=True, environment=trust, **allowed)
         assert "update ConfigMap telemetry" in planned.output
         collectors.run(environment=trust, **allowed)
         assert (note(live)["version"], collectors.revision()) == ("1.1.0", 2)
@@ -64,8 +64,8 @@ def test_repository(each_collectors: Collectors, live: NamespaceClient, tmp_path
     eventually(lambda: live.find("ConfigMap", "telemetry") is None)
 
 
-def test_registry(each_collectors: Collectors, live: NamespaceClient, tmp_path: Path) -> None:
-    collectors, authority = each_collectors, live.plane.ca_file
+def test_registry(collectors: Collectors, live: NamespaceClient, tmp_path: Path) -> None:
+    authority = live.plane.ca_file
     files = authority.parent
     archive = chart_sources.packaged(tmp_path / "archives", "1.0.0+build.7")
     trust = {"SSL_CERT_FILE": str(authority)}

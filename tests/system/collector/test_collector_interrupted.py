@@ -70,7 +70,8 @@ def run_and_kill(collectors: Collectors, directory: Path, expected: list[str], *
     chart = directory / "chart" if (directory / "chart").exists() else with_template(directory, HANGING)
     status = -signal.SIGKILL if with_run else 2
     with ThreadPoolExecutor() as pool:
-        run = pool.submit(collectors.run, status=status, helm_binary=str(program), chart=str(chart))
+        how = collectors.playbook if with_run else collectors.run
+        run = pool.submit(how, status=status, helm_binary=str(program), chart=str(chart))
         eventually(lambda: state(collectors.live) == expected)
         assert collectors.reason() == "Deploying"
         found = int(process.read_text())
@@ -130,7 +131,7 @@ def test_objects_of_the_interrupted_revision(collectors: Collectors, live: Names
     live.create({"kind": "ConfigMap", "metadata": {"name": "of-others"}})
     pending(live, revisions(live)[0], 2, "pending-upgrade", "2026-01-01T00:00:00Z", objects=f"{LEFT}---\n{ELSE}")
     live.merge("Collector", "telemetry", {"spec": {"collector": {"version": "1"}}})
-    planned = collectors.run("telemetry", "--check").output
+    planned = collectors.run(check_mode=True).output
     assert "delete ConfigMap left" in planned
     assert live.names("ConfigMap") == {"left", "of-others"}
     collectors.run()

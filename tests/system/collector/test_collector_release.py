@@ -40,7 +40,7 @@ def test_drift_is_reverted_and_a_failed_upgrade_too(
     collectors.run()
     live.delete("Service", "telemetry")
     live.merge("Deployment", "telemetry", {"spec": {"replicas": 3}})
-    planned = collectors.run("telemetry", "--check").output
+    planned = collectors.run(check_mode=True).output
     assert "create Service telemetry" in planned
     assert "update Deployment telemetry" in planned
     assert live.find("Service", "telemetry") is None

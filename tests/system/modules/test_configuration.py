@@ -32,6 +32,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
     PartialFailure,
     UncertainState,
 )
+from ansible_collections.druidops.druid.tests.system.support.campaign import only_first
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on
 from testbed.druid.druid import Druid
 from testbed.druid_plugin import Share, druid, druid_27, druid_33, share_druid
@@ -58,7 +59,7 @@ _UNSPECIFIED = {
 }
 
 
-@pytest.fixture(params=["druid", "druid_27"])
+@pytest.fixture(params=only_first(1, ["druid", "druid_27"], "the same on one release"))
 def direct(request: pytest.FixtureRequest, share_druid: Share) -> Iterator[Direct]:
     del share_druid  # named, so that it is seen that a Druid is needed (conftest.py)
     with direct_on(request.getfixturevalue(request.param), retry_timeout=2, read_timeout=20) as found:

@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._operations.supervi
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import SUPERVISORS, Supervisor
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import DesiredSupervisor
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, PartialFailure
+from ansible_collections.druidops.druid.tests.system.support.campaign import only_first
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on, supervisor_name
 from ansible_collections.druidops.druid.tests.system.support.supervisor_specs import CASES, with_io
 from testbed.druid.druid import Druid
@@ -85,7 +86,7 @@ def test_before_33_no_unmodified_supervisor_is_sent(druid_33: Druid, name: str, 
         assert not direct.supervisor(spec=spec)["changed"]
 
 
-@pytest.mark.parametrize("release", ["34.0.0", "37.0.0"])
+@pytest.mark.parametrize("release", only_first(1, ["37.0.0", "34.0.0"], "the same on one release"))
 def test_other_id_is_another_supervisor(druid_33: Druid, name: str, spec: dict[str, Any], release: str) -> None:
     calls = ({"spec": spec}, {"spec": {**spec, "id": f"{name}_2"}}, {"spec": spec, "id": f"{name}_3"})
     with direct_on_release(druid_33, release) as direct:
@@ -153,7 +154,7 @@ def test_changed_equals_modified_of_druid_38(
     assert [(each["modified"], each["restarted"]) for each in answers] == [(True, True), (True, True)]
 
 
-@pytest.mark.parametrize("release", ["34.0.0", "37.0.0", "38.0.0"])
+@pytest.mark.parametrize("release", only_first(1, ["38.0.0", "37.0.0", "34.0.0"], "the same on one release"))
 def test_compaction_never_has_its_own_id(druid_33: Druid, name: str, release: str) -> None:
     with direct_on_release(druid_33, release) as direct:
         created = direct.supervisor(spec=compaction(name, "PT1H"))

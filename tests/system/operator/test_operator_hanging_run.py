@@ -21,7 +21,7 @@ from testbed.operator.started import Operator
 from testbed.operator_plugin import StartOperator
 
 NAME = "c"
-SECONDS = 30
+SECONDS = 15
 # a request in the middle of a creation
 POSITION = 10
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
-from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign, only_first
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.fault_proxy import FaultProxy
@@ -35,8 +35,6 @@ from testbed.pytest_plugin import new_namespace
 
 NAME = "c"
 SEED = int(os.environ.get("DRUIDOPS_SEED") or 1)
-# In every run of the tests.
-OFTEN = ("the operator with its runs", "the resident process")
 # Up to six kills in each, about 200 in all.
 ROUNDS = 50
 CLAIM = "PersistentVolumeClaim"
@@ -49,13 +47,7 @@ def undisturbed(control_plane: ControlPlane) -> Iterator[NamespaceClient]:
         yield NamespaceClient(control_plane, name)
 
 
-@pytest.mark.parametrize(
-    "victim",
-    [
-        pytest.param(each, id=each, marks=[] if each in OFTEN else campaign("the same with two others"))
-        for each in VICTIMS
-    ],
-)
+@pytest.mark.parametrize("victim", only_first(1, VICTIMS, "the operator with its runs; the others in test_warm_runner"))
 def test_killed_during_a_reconcile(
     operator: StartOperator,
     live: NamespaceClient,

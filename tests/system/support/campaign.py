@@ -6,6 +6,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import pytest
 
 
@@ -17,10 +20,17 @@ def campaign(shown_by: str) -> pytest.MarkDecorator:
     return pytest.mark.campaign(shown_by=shown_by)
 
 
+def only_first(number: int, values: Iterable[Any], shown_by: str) -> list[Any]:
+    """Return the values of a parameter; those after the first ones are left to `make campaign`."""
+    found = [each if type(each) is tuple else (each,) for each in values]
+    rest = (pytest.param(*each, marks=campaign(shown_by)) for each in found[number:])
+    return [*(pytest.param(*each) for each in found[:number]), *rest]
+
+
 # How many requests further each next attempt of a test is killed.
 STEPS = [
-    pytest.param(5, id="after each fifth request"),
-    pytest.param(1, id="after each request", marks=campaign("the same after each fifth request")),
+    pytest.param(11, id="after each eleventh request"),
+    pytest.param(1, id="after each request", marks=campaign("the same after each eleventh request")),
 ]
 
 # The cores of tests that run ansible-playbook on both.

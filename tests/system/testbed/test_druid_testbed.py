@@ -272,6 +272,7 @@ def test_rejects_features_that_the_release_does_not_have(tmp_path: Path) -> None
     assert not (tmp_path / "druid").exists()
 
 
+@campaign("each Druid of the tests is started by a command line")
 def test_command_line_starts_finds_and_removes_one(tmp_path: Path) -> None:
     where = ("--dir", str(tmp_path / "druid"))
     up = ("druid", "up", *where, "--version", release())

@@ -308,6 +308,7 @@ def test_rejects_a_directory_with_other_files(tmp_path: Path) -> None:
     assert (tmp_path / "precious").read_text() == "data"
 
 
+@campaign("the control plane of molecule is started and stopped by a command line")
 def test_command_line_starts_finds_and_removes_one(tmp_path: Path) -> None:
     where = ("--dir", str(tmp_path / "plane"))
     try:

@@ -198,7 +198,7 @@ def test_decide_imports_no_module_with_api_access() -> None:
     # ansible-test imports collections by a hook, which other processes do not have
     path = {"PYTHONPATH": str(Path(sys.modules[package].__file__ or "").parents[package.count(".") + 1])}
     started = subprocess.run(
-        [sys.executable, "-c", program], env=path, capture_output=True, text=True, check=True, cwd="/"
+        [sys.executable, "-B", "-c", program], env=path, capture_output=True, text=True, check=True, cwd="/"
     )
     loaded = started.stdout.split()
     kubernetes, cluster = (f"{package.rpartition('._')[0]}.{name}" for name in ("_kubernetes", "_cluster"))
