@@ -22,7 +22,8 @@ def campaign(shown_by: str) -> pytest.MarkDecorator:
 
 def only_first(number: int, values: Iterable[Any], shown_by: str) -> list[Any]:
     """Return the values of a parameter; those after the first ones are left to `make campaign`."""
-    found = [each if type(each) is tuple else (each,) for each in values]
+    # of a named tuple, the fields are no values of several parameters
+    found = [each if isinstance(each, tuple) and not hasattr(each, "_fields") else (each,) for each in values]
     rest = (pytest.param(*each, marks=campaign(shown_by)) for each in found[number:])
     return [*(pytest.param(*each) for each in found[:number]), *rest]
 
