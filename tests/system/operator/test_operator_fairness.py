@@ -121,16 +121,18 @@ def _create_answered(live: NamespaceClient, ingestion: Ingesting, druid: Druid) 
 def test_deletions(operator: StartOperator, two: Two, tmp_path: Path, number: int) -> None:
     started = start(operator, two.busy, tmp_path, namespaces=two.names, flags=["--max-concurrent-reconciles=2"])
     names = [f"c{each}" for each in range(number)]
-    for name in names:
-        two.busy.create(small_cluster.resource(name, small_cluster.spec(replicas=1)))
-    started.wait_until_settled(*names)
+    for first in range(0, number, DELETIONS):
+        some = names[first : first + DELETIONS]
+        for name in some:
+            two.busy.create(small_cluster.resource(name, small_cluster.spec(replicas=1)))
+        started.wait_until_settled(*some)
 
     mark = two.busy.mark()
     for name in names:
         two.busy.delete("Druid", name)
     two.other.create(small_cluster.resource("new", small_cluster.spec(replicas=1)))
     started.seen_from(two.other).wait_until_ready("new")
-    eventually(lambda: two.busy.names("Druid") == set())
+    eventually(lambda: two.busy.names("Druid") == set(), 10 * number)
 
     events = [each for each in started.events(mark) if each.code < 300 and not each.dry_run]
     others = [each for each in two.other.requests(mark, started.account.username) if each.code < 300]
