@@ -14,6 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 REVISION_LABEL = "controller-revision-hash"
 # The label of the pods of a Deployment that have the same template.
 TEMPLATE_LABEL = "pod-template-hash"
+_ORDINAL = re.compile("[0-9]{1,9}")
 
 
 def replicas(workload: Manifest) -> int:
@@ -70,8 +71,8 @@ def updated_ordinals(stateful_set: Manifest) -> range:
 
 def ordinal_of(pod: Manifest, name: str) -> int | None:
     """Return the ordinal of a pod of the StatefulSet with this name; None for any other pod."""
-    found = re.fullmatch(rf"{re.escape(name)}-([0-9]{{1,9}})", pod["metadata"]["name"])
-    return int(found[1]) if found else None
+    of_set, _dash, number = pod["metadata"]["name"].rpartition("-")
+    return int(number) if of_set == name and _ORDINAL.fullmatch(number) else None
 
 
 def template_names(stateful_set: Manifest) -> list[str]:

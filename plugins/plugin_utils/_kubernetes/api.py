@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -70,11 +70,6 @@ def to_json(body: Any) -> bytes:
     return _ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", text).encode("utf-8")
 
 
-def no_headers() -> urllib3.HTTPHeaderDict:
-    """Return the headers of a connection without credentials."""
-    return urllib3.HTTPHeaderDict()
-
-
 class TooDeep(KubernetesError):
     """The server's response is nested more deeply than Python can parse. The message does not quote it."""
 
@@ -93,7 +88,7 @@ class KubernetesApi:
 
     server: str
     transport: Transport
-    headers: Callable[[], urllib3.HTTPHeaderDict] = field(default=no_headers)
+    headers: Callable[[], MutableMapping[str, str]] = field(default=dict)
     sleep: Callable[[float], None] = time.sleep
     warnings: list[str] = field(default_factory=list)
     kinds: Mapping[str, Kind] = field(default_factory=lambda: KINDS)
@@ -122,7 +117,7 @@ class KubernetesApi:
     def acting_as(self, user: str) -> KubernetesApi:
         """Return the same connection, whose requests have the permissions of this user."""
 
-        def headers() -> urllib3.HTTPHeaderDict:
+        def headers() -> MutableMapping[str, str]:
             found = self.headers()
             found["Impersonate-User"] = user
             return found

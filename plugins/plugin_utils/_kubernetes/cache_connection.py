@@ -38,7 +38,7 @@ def connect_cache(kubeconfig: str) -> KubernetesApi:
         address, user = without_credentials(server)
     except (OSError, ValueError, LookupError, TypeError, yaml.YAMLError) as error:
         raise KubernetesError(f"Cannot connect to ansible-operator's cache: {kubeconfig}: {error!r}.") from error
-    return KubernetesApi(address, PlainHttp(address), partial(urllib3.HTTPHeaderDict, user))
+    return KubernetesApi(address, PlainHttp(address), partial(dict, user))
 
 
 class Response(NamedTuple):
@@ -80,7 +80,7 @@ class PlainHttp:
             connection.connect()
             self._connection = connection
         connection.sock.settimeout(limit.read_timeout)
-        connection.request(method, url.removeprefix(self.server), body, dict(headers))
+        connection.request(method, url.removeprefix(self.server), body, headers)
         answer = connection.getresponse()
         return Response(answer.status, answer.headers, answer.read())
 

@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
     KubernetesError,
     Unreachable,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 # A Secret that is read through the cache makes it watch all Secrets of the watched namespaces. Of StorageClasses and
@@ -88,8 +88,8 @@ def _versions(objects: Iterable[Manifest]) -> Versions:
 class CachedApi(RecordingApi):
     """Reads from ansible-operator's proxy, and Secrets by ``connect`` from the API server; SomethingToDo for a write.
 
-    ansible-operator watches a kind after a GET by name, so one object of each kind is read by name. ``error`` is set if
-    the cache did not respond: then nothing is watched either.
+    ansible-operator watches a kind after a GET by name of an object that one of our resources owns, so one of each kind
+    is read by name. ``error`` is set if the cache did not respond: then nothing is watched either.
     """
 
     connect: Callable[[], KubernetesApi] = field(kw_only=True)
@@ -120,8 +120,9 @@ class CachedApi(RecordingApi):
         if kind in NOT_LISTED:
             raise SomethingToDo
         listed = super().list_objects(kind, namespace, label_selector)
-        if listed:
-            self.get(kind, namespace, listed[0]["metadata"]["name"])
+        owned = next(filter(_is_of_resource, listed), None)
+        if owned:
+            self.get(kind, namespace, owned["metadata"]["name"])
         return listed
 
     def list_names(self, kind: str, namespace: str | None) -> list[str]:
@@ -137,6 +138,12 @@ class CachedApi(RecordingApi):
             if isinstance(error, Unreachable) or (isinstance(error, ApiError) and error.status >= SERVER_ERROR):
                 self.error = error
             raise
+
+
+def _is_of_resource(live: Manifest) -> bool:
+    """True if a resource of ours owns the object: not a pod, for example."""
+    owners = live["metadata"].get("ownerReferences") or ()
+    return any(each["apiVersion"] == KINDS["Druid"].api_version for each in owners)
 
 
 # A cache is some milliseconds late, on a busy machine more. One that has not changed in this time does not refresh.

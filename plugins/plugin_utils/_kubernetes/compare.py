@@ -44,9 +44,10 @@ def compare(live: Manifest, manifest: Manifest, former: Manifest | None = None) 
         live if managed_fields is None else {**live, "metadata": {**live["metadata"], "managedFields": managed_fields}}
     )
     owned = field_ownership.owned_fields(owner_view)
-    desired = specified if specified == owned else field_set(manifest, owned)
-    others = field_ownership.fields_of_others(owner_view)
-    dropped = _removed_fields(difference(difference(owned, desired), others), others)
+    desired, dropped = specified, {}
+    if specified != owned:
+        desired, others = field_set(manifest, owned), field_ownership.fields_of_others(owner_view)
+        dropped = _removed_fields(difference(difference(owned, desired), others), others)
     predicted = merge.merge(merge.remove(live, dropped) if dropped else live, manifest)
     return Comparison(predicted, managed_fields, managed_fields is None and owned == desired and predicted == live)
 

@@ -121,7 +121,10 @@ def required_managed_fields(
     ``former`` is the object that ``live`` replaced: other managers get their fields back. ``desired`` is the field set
     of the manifest.
     """
-    desired, predecessors = field_set(manifest) if desired is None else desired, _predecessors(live)
+    desired = field_set(manifest) if desired is None else desired
+    if former is None and _is_only_ours(live, desired) and not _ends_rolling(manifest):
+        return None
+    predecessors = _predecessors(live)
     released = _released(live, desired)
     others = [
         (entry, _taken(entry, manifest, desired, predecessors)) for entry in _entries(live) if not _is_ours(entry)
@@ -141,6 +144,11 @@ def required_managed_fields(
     entries += [_entry(live, manager, *share) for manager, share in added.items()]
     rewritten_entries = [entry for entry in _handed_back(entries, live, former) if entry["fieldsV1"]]
     return None if _shares(rewritten_entries) == _shares(_entries(live)) else rewritten_entries
+
+
+def _is_only_ours(live: Manifest, desired: FieldSet) -> bool:
+    """True for the usual object: we own what we specify, and others write to its subresources only."""
+    return owned_fields(live) == desired and all(_is_ours(each) or each.get("subresource") for each in _entries(live))
 
 
 def _is_initial(entry: Mapping[str, Any]) -> bool:

@@ -19,6 +19,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.list_ty
 FieldSet = dict[str, Any]
 
 SELF = "."
+# json.dumps would make an encoder for each element.
+_to_json = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
 # Identity and server-side fields have no owner (structured-merge-diff's stripped fields).
 _UNOWNED = {"apiVersion", "kind", "status"}
 _UNOWNED_METADATA = {
@@ -90,12 +92,12 @@ def _of_element(element: Mapping[str, Any], shape: Shape, recorded: FieldSet) ->
 def key_step(shape: Shape, element: Mapping[str, Any]) -> str:
     """Return the step ``k:{...}`` to ``element`` of a list that is a map."""
     keys = dict(zip(shape.keys, shape.key_of(element), strict=True))
-    return "k:" + json.dumps(keys, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return "k:" + _to_json(keys)
 
 
 def value_step(value: Any) -> str:
     """Return the step ``v:...`` to ``value`` of a set."""
-    return "v:" + json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return "v:" + _to_json(value)
 
 
 def union(first: FieldSet, second: FieldSet) -> FieldSet:

@@ -88,9 +88,11 @@ def _merge_mapping(live: Mapping[str, Any], desired: Mapping[str, Any], shape: S
     merged = dict(live)
     for name, value in desired.items():
         if name in live:
-            if isinstance(value, str) and value == live[name]:
+            current = live[name]
+            # most values: their shape does not matter
+            if type(value) is type(current) and value == current:
                 continue
-            merged[name] = _merge(live[name], value, shape.child(name))
+            merged[name] = _merge(current, value, shape.child(name))
         elif not is_dropped(value, name, shape):
             merged[name] = value
     return merged

@@ -129,7 +129,9 @@ def metric_values(run: Run, now: float) -> dict[str, float]:
     counters |= {f"{phase}_errors_total": run.errors.get(phase, 0) for phase in PHASES}
     counters |= {f"{request}_total": run.requests.get(request, 0) for request in (*REQUESTS, *DRUID_REQUESTS)}
     counters |= {"objects_applied_total": run.applied, "objects_removed_total": run.removed}
-    observed = {f"{phase}_duration_seconds": seconds for phase, seconds in run.phases.items()}
+    # most reconciles have nothing to do, and each value is a request
+    phases = {} if run.outcome == "unchanged" else run.phases
+    observed = {f"{phase}_duration_seconds": seconds for phase, seconds in phases.items()}
     return {
         "reconcile_duration_seconds": run.seconds,
         **observed,

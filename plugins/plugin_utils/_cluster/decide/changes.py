@@ -111,7 +111,7 @@ def _change(
     elif is_terminating(live) or immutable_changes(live, manifest, (admitted or {}).get(key_of(manifest))):
         initial = _recreated(manifest, live, first_replicas)
         return Recreate(manifest=manifest, group=group, live=live, initial=initial)
-    else:
+    elif key_of(manifest) in (admitted or {}):
         manifest = with_stored_fields(manifest, live)
     if _is_resuming(live, manifest, first_replicas):
         manifest = _initial(manifest, first_replicas) or manifest

@@ -32,12 +32,7 @@ def group_manifest(
 
 def without_none(mapping: Mapping[str, Any]) -> dict[str, Any]:
     """Return a deep copy without fields that are None."""
-    # Most values are texts.
-    return {
-        key: value if isinstance(value, str) else _without_none(value)
-        for key, value in mapping.items()
-        if value is not None
-    }
+    return {key: _without_none(value) for key, value in mapping.items() if value is not None}
 
 
 def _manifest(
@@ -70,9 +65,8 @@ def _owner_references(cluster: Cluster) -> list[dict[str, Any]] | None:
 
 
 def _without_none(value: Any) -> Any:
-    if isinstance(value, dict):
-        return without_none(value)
+    if isinstance(value, (str, int, float)):
+        return value
     if isinstance(value, (list, tuple)):
-        return [item if isinstance(item, str) else _without_none(item) for item in value]
-    # The check for Mapping is slow.
+        return [_without_none(item) for item in value]
     return without_none(value) if isinstance(value, Mapping) else value

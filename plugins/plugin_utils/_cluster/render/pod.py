@@ -33,9 +33,8 @@ def pod_template(
     complete = strategic_merge(template, group.node.get("podTemplate") or {})
     # The labels are computed together with the selector.
     metadata, spec = {**complete["metadata"], "labels": labels}, complete["spec"]
-    return without_none(
-        {**complete, "metadata": metadata, "spec": {**spec, "serviceAccount": _old_service_account(spec)}}
-    )
+    account = _old_service_account(spec)
+    return {**complete, "metadata": metadata, "spec": {**spec, **({"serviceAccount": account} if account else {})}}
 
 
 def _old_service_account(spec: Mapping[str, Any]) -> str | None:

@@ -49,7 +49,7 @@ def test_names_are_unique(kind: str) -> None:
 
 
 VALUES: list[tuple[str, Run, dict[str, float]]] = [
-    ("nothing to do", Run(0.5, "unchanged"), {"reconciles_unchanged_total": 1}),
+    ("nothing to do", Run(0.5, "unchanged", phases={"observe": 0.25}), {"reconciles_unchanged_total": 1}),
     (
         "phases",
         Run(0.5, "changed", phases={"observe": 0.25, "act": 0.125}),
