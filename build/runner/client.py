@@ -55,7 +55,7 @@ def _run(directory: str, arguments: Sequence[str]) -> str:
         return str(error)
     if connection is None:
         return answer.decode(errors="replace")
-    # From here on there is no ordinary run, whatever fails: the run may have begun.
+    # From here on there is no ordinary run, whatever fails: the run has begun. Before, it ends with the resident process.
     status = _result(connection, int(answer.removeprefix(message.READY)), arguments)
     sys.stderr.flush()
     # Python's own end takes a millisecond, and nothing else has been written
@@ -121,21 +121,13 @@ def _ask(connection: _socket.socket, arguments: Sequence[str]) -> bytes | None:
     streams = b"".join(each.to_bytes(4, sys.byteorder) for each in range(message.STREAMS))
     try:
         sent = connection.sendmsg([data], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, streams)])
-        _send(connection, data[sent:])
+        if sent < len(data):
+            connection.sendall(data[sent:])
         return _line(connection)
     except TimeoutError:
         return None
     except (BrokenPipeError, ConnectionResetError):
         return b""
-
-
-def _send(connection: _socket.socket, data: bytes) -> None:
-    """Send the rest, if any. If the other end has been closed, its answer can still be read."""
-    try:
-        if data:
-            connection.sendall(data)
-    except (BrokenPipeError, ConnectionResetError):
-        return
 
 
 def _line(connection: _socket.socket) -> bytes:
@@ -185,10 +177,9 @@ def send_signal(connection: _socket.socket, number: int) -> bool:
 
 
 def _result(connection: _socket.socket, limit: int, arguments: Sequence[str]) -> int:
-    """Let the run begin, and return its exit status; the resident process stops it after the limit in seconds."""
+    """Wait for the end of the run, and return its exit status; it is stopped after the limit in seconds."""
     connection.settimeout(limit + STOPPED_SECONDS)
     try:
-        _send(connection, message.GO)
         answer = _line(connection)
     except TimeoutError:
         send_signal(connection, 9)

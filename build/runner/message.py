@@ -16,11 +16,10 @@ if TYPE_CHECKING:
     # these imports take 15 ms
     from collections.abc import Mapping, Sequence
 
-# The first answer is READY and the time limit of the run in seconds. The run begins with GO, and would not without it.
-# The second answer is ENDED, the exit status, and why the run was killed, if it was.
+# The first answer, when the run has begun, is READY and its time limit in seconds. The second one is ENDED, the exit
+# status, and why the run was killed, if it was.
 READY = b"ready"
 ENDED = b"ended"
-GO = b"go\n"
 STREAMS = 3
 LENGTH = 4
 END = b"\0"

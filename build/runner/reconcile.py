@@ -10,7 +10,6 @@ settings and arguments may mean anything. So is a run that needs Helm, which is 
 from __future__ import annotations
 
 import importlib
-import json
 import os
 import pkgutil
 import sys
@@ -25,6 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import Helm
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import CollectorKind
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import list_types, schema
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import operator_environment
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.task import operator_task
@@ -35,7 +35,6 @@ from .message import Request
 
 # The exit status of ansible-playbook after a failed task.
 _FAILED_TASK = 2
-_ENCODING = "utf-8"
 _OF_ANSIBLE = f"{kernel.__name__}._reconcile.action"
 
 
@@ -54,11 +53,14 @@ KINDS: Mapping[str, Kind[Any, Any, Any]] = {
 }
 
 
-def import_all() -> None:
-    """Import all modules of the kernel: some are only imported in a function."""
+def load_all() -> None:
+    """Import all modules of the kernel, some of which are only imported in a function, and read its documents."""
     for found in pkgutil.walk_packages(kernel.__path__, f"{kernel.__name__}."):
         if found.name != _OF_ANSIBLE:
             importlib.import_module(found.name)
+    for kind in KINDS.values():
+        schema.spec_of(kind.name)
+    list_types.shape_of("Service")
 
 
 def carry_out(request: Request, problem: str, unfinished: str, wait: float) -> NoReturn:
@@ -89,25 +91,24 @@ def carry_out(request: Request, problem: str, unfinished: str, wait: float) -> N
 def _run(arguments: list[str], problem: str, wait: float) -> int:
     group, _kind, namespace, name = restrictions.parts_of(arguments[1])
     arguments = restrictions.restrict(arguments, dict(os.environ), time.time())
-    if wait and (run := _postponed(arguments)):
+    run = _requested(arguments)
+    if wait and run:
         operator_environment.report_start()
         run.begin()
         return run.end((events.requeue(wait),), "", 0)
     share = memory.of_run(group)
-    reason = problem or shipped.other_settings(os.environ) or _other_request(arguments, (namespace, name))
-    if not reason:
-        options = dict(zip(arguments[2::2], arguments[3::2], strict=True))
-        run = events.Run(arguments[1], int(options["--rotate-artifacts"]), options["-i"])
+    reason = problem or shipped.other_settings(os.environ) or _other_request(run, arguments[2:], (namespace, name))
+    if run and not reason:
         run.begin()
         try:
-            return _reconcile(run, KINDS[os.path.basename(options["-p"])], (namespace, name), share)
+            return _reconcile(run, KINDS[os.path.basename(arguments[5])], (namespace, name), share)
         except NeedsAnsible as needed:
             reason = str(needed)
     ordinary.report(reason)
     return ordinary.run(arguments, share + memory.OF_ANSIBLE)
 
 
-def _postponed(arguments: Sequence[str]) -> events.Run | None:
+def _requested(arguments: Sequence[str]) -> events.Run | None:
     """What ansible-operator requests, of any playbook or role; None if the arguments do not show it."""
     try:
         kept, ident = (arguments[arguments.index(option) + 1] for option in ("--rotate-artifacts", "-i"))
@@ -116,24 +117,17 @@ def _postponed(arguments: Sequence[str]) -> events.Run | None:
         return None
 
 
-def _other_request(arguments: Sequence[str], resource: tuple[str, str]) -> str:
+def _other_request(run: events.Run | None, options: Sequence[str], resource: tuple[str, str]) -> str:
     """Why this is not a run of one of our playbooks for this resource and nothing else; empty if it is."""
-    _run, directory, *options = arguments
-    if options[::2] != ["--rotate-artifacts", "-p", "-i"] or len(options) != 6 or not options[1].isdecimal():
+    if run is None or options[::2] != ["--rotate-artifacts", "-p", "-i"] or len(options) != 6:
         return f"its arguments are {' '.join(options)}"
     if not shipped.is_own(options[3]):
         return f"{options[3]} is not a playbook of the collection"
     meta = dict(zip(("namespace", "name"), resource, strict=True))
-    found = _read(directory, "env", "extravars")
+    found = run.read("extravars")
     if found.pop(restrictions.META, None) != meta or found:
         return f"it has other variables than the resource's name: {', '.join(found)}"
-    return shipped.other_files(directory)
-
-
-def _read(*parts: str) -> Any:
-    """A document of ansible-operator for this run; OSError or ValueError."""
-    with open(os.path.join(*parts), encoding=_ENCODING) as stream:
-        return json.load(stream)
+    return shipped.other_files(run.directory)
 
 
 def _reconcile(run: events.Run, kind: Kind[Any, Any, Any], resource: tuple[str, str], share: int) -> int:

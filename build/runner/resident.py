@@ -47,10 +47,9 @@ def main() -> None:
     # where Ansible finds the collection, too
     sys.path[:0] = os.environ.get("ANSIBLE_COLLECTIONS_PATH", own).split(os.pathsep)
     kubernetes_models.leave_out()
-    from . import reconcile, rehearsal
+    from . import reconcile
 
-    reconcile.import_all()
-    rehearsal.rehearse()
+    reconcile.load_all()
     path = os.path.join(os.environ[DIRECTORY], SOCKET)
     processes.collect_orphans()
     with socket.socket(socket.AF_UNIX) as listener, woken_by_signals() as (signals, stopped):
@@ -66,12 +65,11 @@ def main() -> None:
 
 @dataclass
 class Client:
-    """A client whose run has not begun: what has been received of its request, and the request when it is complete."""
+    """A client whose run has not begun, and what has been received of its request."""
 
     connection: socket.socket
     data: bytes = b""
     streams: list[int] = field(default_factory=list)
-    request: message.Request | None = None
 
     def receive(self) -> None:
         """Receive what there is. EOFError at the end; OSError, ValueError or IndexError for something else."""
@@ -150,9 +148,9 @@ class Resident:
         if self._is_own(own):
             os.unlink(self.path)
         self.listener.close()
-        for handle in [handle for handle, client in self.clients.items() if client.request is None]:
+        for handle in [*self.clients]:
             self._forget(handle)
-        while self.runs or self.clients:
+        while self.runs:
             self._wait(None)
 
     def _is_own(self, own: os.stat_result) -> bool:
@@ -202,31 +200,23 @@ class Resident:
             client.close()
 
     def _receive(self, handle: int) -> None:
-        """Receive a part of the request, or the message with which the run begins."""
+        """Receive a part of the request. The run begins when it is complete."""
         client = self.clients[handle]
         try:
             client.receive()
-            if client.request is not None:
-                if client.data == message.GO:
-                    self._start(client, client.request)
-            elif len(client.data) >= message.length(client.data):
-                client.request, client.data = message.decode(client.data), b""
-                self._answer(client)
+            if len(client.data) >= message.length(client.data):
+                self._start(client, message.decode(client.data))
         except (OSError, EOFError, ValueError, IndexError):
             self._forget(handle)
 
-    def _answer(self, client: Client) -> None:
-        """Answer the request: the run may begin, unless files have changed. Then it is for another resident process."""
+    def _start(self, client: Client, request: message.Request) -> None:
+        """Fork the process of the run. OSError if there is none; EOFError if files have changed: its client ends then."""
         if self.files.are_changed():
-            # the client starts another one, since there is no path to this one any more
+            # the client starts another resident process, since there is no path to this one any more
             os.unlink(self.path)
             raise EOFError
         if len(client.streams) != message.STREAMS:
             raise ValueError
-        client.connection.sendall(b"%b %d\n" % (message.READY, self.limit))
-
-    def _start(self, client: Client, request: message.Request) -> None:
-        """Fork the process of the run. OSError if there is none: its client ends then."""
         resource = Resource(*restrictions.parts_of(os.fsdecode(request.arguments[1])))
         parent, now = os.getpid(), time.monotonic()
         wait = self._turn(resource, now)
@@ -242,6 +232,9 @@ class Resident:
         del self.clients[client.connection.fileno()]
         self.runs[pid] = Run(pid, client.connection, resource, now, now + self.limit, is_postponed=bool(wait))
         client.close_streams()
+        # a client that has ended is noticed as any other
+        with suppress(OSError):
+            client.connection.sendall(b"%b %d\n" % (message.READY, self.limit))
 
     def _turn(self, resource: Resource, now: float) -> float:
         """In how many seconds the run is to be repeated, so that others have a worker; 0 if it may begin."""

@@ -15,8 +15,6 @@ import re
 import sys
 from contextlib import suppress
 
-from . import unused
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     # these imports take 10 ms
@@ -35,6 +33,12 @@ MAX_RUN_SECONDS = 900
 # The file of the runs that have been attempted while none has reached its action, which removes it; at most so long.
 PENDING = "DRUIDOPS_PENDING_RUN"
 MAX_BYTES = 1 << 16
+# ansible-operator keeps the files of each resource below this directory, also of deleted ones. They are removed
+# after that time in seconds without a run, or after two periods; at most so many resources at a time, and that often.
+RUNS = os.path.join("ansible-operator", "runner")
+UNUSED_SECONDS = 1800
+MAX_REMOVED = 100
+SWEEP_SECONDS = 60
 _ROTATE = "--rotate-artifacts"
 _VERBOSE = re.compile("-v+")
 _NUMBER = re.compile("[+-]?[0-9]+")
@@ -51,7 +55,7 @@ def restrict(arguments: list[str], environment: dict[str, str], now: float) -> l
     timeout = {"job_timeout": max_run_seconds(environment)}
     _rewrite(directory, "settings", lambda document: {**document, **timeout})
     record_attempt(environment.get(PENDING, ""), directory, now)
-    unused.sweep(directory, unused_seconds(environment), now)
+    sweep(directory, unused_seconds(environment), now)
     return limit_arguments(arguments, max_verbosity(directory, environment))
 
 
@@ -99,7 +103,39 @@ def record_attempt(file: str, directory: str, now: float) -> None:
 
 def unused_seconds(environment: dict[str, str]) -> float:
     """How long a resource may be without a run: longer than its period, and than any run."""
-    return max(unused.SECONDS, 2 * seconds(environment.get("RECONCILE_WAIT", "")), 2 * max_run_seconds(environment))
+    return max(UNUSED_SECONDS, 2 * seconds(environment.get("RECONCILE_WAIT", "")), 2 * max_run_seconds(environment))
+
+
+def sweep(directory: str, unused: float, now: float) -> None:
+    """Remove the files of resources without a run in that time; the directory is that of the resource of this run."""
+    root = os.path.abspath(os.path.join(directory, *[os.pardir] * 5))
+    if not root.endswith(f"{os.sep}{RUNS}") or not _is_due(os.path.join(root, ".swept"), now):
+        return
+    # these imports take 10 ms
+    import glob
+    import shutil
+
+    left = MAX_REMOVED
+    for extravars in glob.iglob(f"{glob.escape(root)}/*/*/*/*/*/env/extravars"):
+        # another run may remove it, and a namespace may have other resources
+        with suppress(OSError):
+            if left and now - os.stat(extravars).st_mtime > unused:
+                left -= 1
+                resource = os.path.dirname(os.path.dirname(extravars))
+                shutil.rmtree(resource, ignore_errors=True)
+                os.rmdir(os.path.dirname(resource))
+
+
+def _is_due(stamp: str, now: float) -> bool:
+    """True once per period; one of several runs at the same time may be a second one, which is harmless."""
+    with suppress(OSError):
+        if now - os.stat(stamp).st_mtime < SWEEP_SECONDS:
+            return False
+    with suppress(OSError):
+        os.close(os.open(stamp, os.O_WRONLY | os.O_CREAT, 0o600))
+        os.utime(stamp, (now, now))
+        return True
+    return False
 
 
 def parts_of(directory: str) -> tuple[str, str, str, str]:

@@ -50,7 +50,7 @@ def run(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
 @contextmanager
 def resident(directory: Path, answers: Sequence[Sequence[bytes]]) -> Iterator[None]:
-    """A process that answers each connection: the first answer to the request, the second one to GO."""
+    """A process that answers each connection; the first answer is to the request."""
     directory.mkdir(mode=0o700)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(directory / client.SOCKET))
@@ -60,8 +60,8 @@ def resident(directory: Path, answers: Sequence[Sequence[bytes]]) -> Iterator[No
             for answer in answers:
                 connection, _address = listener.accept()
                 with connection:
+                    connection.recv(1 << 16)
                     for each in answer:
-                        connection.recv(1 << 16)
                         connection.sendall(each)
 
         thread = Thread(target=serve, daemon=True)

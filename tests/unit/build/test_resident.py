@@ -27,7 +27,7 @@ from build.runner import kubernetes_models
 kubernetes_models.leave_out()
 from build.runner import reconcile
 
-reconcile.import_all()
+reconcile.load_all()
 print(sorted(name for name in sys.modules if name.partition(".")[0] in ("ansible", "ansible_runner")))
 """
 
@@ -54,14 +54,13 @@ def test_run_that_cannot_start_ends_only_its_client(monkeypatch: pytest.MonkeyPa
     stream, writer = os.pipe()
     with client, connection, socket.socket() as unused, open("/dev/full", "w", encoding="utf-8") as log:
         resident = Resident(unused, unused, [], "")
-        request = message.Request([b"run", directory], b"/", {})
         handle = connection.fileno()
-        resident.clients[handle] = Client(connection, streams=[writer], request=request)
+        resident.clients[handle] = Client(connection, streams=[writer, *map(os.dup, (writer, writer))])
         monkeypatch.setattr(os, "fork", no_process)
         # as it is: each line is written at once
         log.reconfigure(line_buffering=True)
         monkeypatch.setattr(sys, "stderr", log)
-        client.sendall(message.GO)
+        client.sendall(message.encode(message.Request([b"run", directory], b"/", {})))
 
         resident._receive(handle)
 

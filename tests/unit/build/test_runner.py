@@ -21,16 +21,17 @@ import yaml
 from ansible_collections.druidops.druid.build.layout import write_programs
 from ansible_collections.druidops.druid.build.runner.ordinary import next_on_path
 from ansible_collections.druidops.druid.build.runner.restrictions import (
+    MAX_REMOVED,
     PENDING,
+    UNUSED_SECONDS,
     allowed_variables,
     limit_arguments,
     max_run_seconds,
     max_verbosity,
     seconds,
+    sweep,
     unused_seconds,
 )
-from ansible_collections.druidops.druid.build.runner.unused import MAX_REMOVED, sweep
-from ansible_collections.druidops.druid.build.runner.unused import SECONDS as UNUSED_SECONDS
 from ansible_collections.druidops.druid.tests.testbed.operator import go_duration
 from hypothesis import strategies as st
 
