@@ -22,6 +22,7 @@ _ESCAPED_BY_GO = str.maketrans(
     {"<": r"\u003c", ">": r"\u003e", "&": r"\u0026", "\u2028": r"\u2028", "\u2029": r"\u2029"}
 )
 _LONG_ESCAPES = {r"\b": r"\u0008", r"\f": r"\u000c"}
+_ESCAPE = re.compile(r"\\.")
 
 
 def config_map_hashes(name: str, namespace: str, labels: Mapping[str, str], data: Mapping[str, str]) -> tuple[str, str]:
@@ -47,7 +48,7 @@ def _go_json(value: dict[str, Any]) -> str:
 
 def _with_long_escapes(text: str) -> str:
     # The pattern matches every escape, so that an escaped backslash before b or f stays.
-    return re.sub(r"\\.", lambda escape: _LONG_ESCAPES.get(escape.group(), escape.group()), text)
+    return _ESCAPE.sub(lambda escape: _LONG_ESCAPES.get(escape.group(), escape.group()), text)
 
 
 def _digest(text: str) -> str:
