@@ -55,7 +55,7 @@ def _run(directory: str, arguments: Sequence[str]) -> str:
         return str(error)
     if connection is None:
         return answer.decode(errors="replace")
-    # From here on there is no ordinary run, whatever fails: the run has begun. Before, it ends with the resident process.
+    # From here on there is no ordinary run, whatever fails: the run has begun.
     status = _result(connection, int(answer.removeprefix(message.READY)), arguments)
     sys.stderr.flush()
     # Python's own end takes a millisecond, and nothing else has been written

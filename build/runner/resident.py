@@ -210,7 +210,7 @@ class Resident:
             self._forget(handle)
 
     def _start(self, client: Client, request: message.Request) -> None:
-        """Fork the process of the run. OSError if there is none; EOFError if files have changed: its client ends then."""
+        """Fork the process of the run. OSError if there is none, EOFError if files have changed: its client ends."""
         if self.files.are_changed():
             # the client starts another resident process, since there is no path to this one any more
             os.unlink(self.path)
