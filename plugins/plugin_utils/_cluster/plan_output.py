@@ -12,6 +12,7 @@ import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.restart_causes import restart_causes
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import waits_for_deletion
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import DESTRUCTIVE, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
@@ -56,7 +57,7 @@ def restart_lines(steps: Iterable[Step]) -> list[str]:
     for step in written:
         if step.restarted_pods:
             by_themselves.setdefault(_workload(step), []).append(step)
-    by_hand = [step for step in written if step.restarts_pods and step.waits_for_deletion and _replicas(step)]
+    by_hand = [step for step in written if step.restarts_pods and waits_for_deletion(step.after) and _replicas(step)]
     causes = restart_causes(written)
     return [
         *(

@@ -35,8 +35,7 @@ def partition(stateful_set: Manifest) -> int:
 
 def kept_pods(stateful_set: Manifest) -> int:
     """Return how many pods keep an old revision, counted from the first one, as the update strategy requests."""
-    strategy = stateful_set["spec"].get("updateStrategy") or {}
-    return replicas(stateful_set) if strategy.get("type") == "OnDelete" else partition(stateful_set)
+    return replicas(stateful_set) if waits_for_deletion(stateful_set) else partition(stateful_set)
 
 
 def released_pods(before: Manifest, after: Manifest, kept: int | None = None) -> int:
@@ -50,6 +49,12 @@ def released_pods(before: Manifest, after: Manifest, kept: int | None = None) ->
     # With a partition, they are the first ones; with OnDelete, they can be any.
     skipped = kept if kept_pods(before) == partition(before) else 0
     return max(0, min(_outdated_pods(before) - skipped, replicas(after) - kept))
+
+
+def waits_for_deletion(workload: Manifest | None) -> bool:
+    """Return whether the pods of a workload are replaced only once they are deleted (OnDelete)."""
+    strategy = (workload or {}).get("spec", {}).get("updateStrategy") or {}
+    return bool(strategy.get("type") == "OnDelete")
 
 
 def _outdated_pods(stateful_set: Manifest) -> int:

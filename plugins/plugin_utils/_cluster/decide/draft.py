@@ -47,7 +47,7 @@ class Draft:
     @property
     def applies(self) -> tuple[Step, ...]:
         """The steps that apply a desired object; the others remove objects."""
-        return tuple(step for step in self.steps if step.is_apply)
+        return tuple(step for step in self.steps if step.manifest)
 
     def with_findings(self, findings: Iterable[Finding]) -> Draft:
         """Return the same with more findings."""

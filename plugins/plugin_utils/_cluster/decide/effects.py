@@ -100,7 +100,7 @@ def _effects(step: Step, state: _State) -> Iterator[Effect]:
 
 
 def _scaling(step: Step, state: _State) -> _Scaling | None:
-    if step.after is None or not step.is_apply:
+    if step.after is None or not step.manifest:
         return None
     if step.key.kind in WORKLOADS:
         return _Scaling(step.after, _replicas_before(step, state.observed), replicas(step.after))

@@ -49,13 +49,21 @@ def is_current(resource: Manifest, latest: Manifest | None) -> bool:
 
 
 def _needs_latest(step: Step) -> bool:
-    stops_pods = step.key.kind in WORKLOADS and (step.deletes or step.lowers_replicas)
+    stops_pods = step.key.kind in WORKLOADS and (step.deletes or _lowers_replicas(step))
     return stops_pods or step.is_orphan or _owns_again(step)
+
+
+def _lowers_replicas(step: Step) -> bool:
+    """True for the write of a workload with fewer replicas than it has."""
+    if not step.manifest or step.live is None:
+        return False
+    live = step.live["spec"].get("replicas", 1)
+    return bool(step.created["spec"].get("replicas", live) < live)
 
 
 def _owns_again(step: Step) -> bool:
     """True for an object that has no owner, and gets one."""
-    if not step.is_apply or step.live is None or controller(step.live) is not None:
+    if not step.manifest or step.live is None or controller(step.live) is not None:
         return False
     return bool(step.manifest["metadata"].get("ownerReferences"))
 

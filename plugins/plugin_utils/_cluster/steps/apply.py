@@ -19,6 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
     partition,
     released_pods,
     template_names,
+    waits_for_deletion,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.ownership import PAUSES_SECONDS, settled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import (
@@ -79,7 +80,6 @@ class Apply(Step):
     kept_pods: int | None = None
     adoption: Adoption | None = None
 
-    is_apply: ClassVar[bool] = True
     has_verdict: ClassVar[bool] = True
 
     @property
@@ -115,13 +115,6 @@ class Apply(Step):
     # What it does to pods.
 
     @property
-    def lowers_replicas(self) -> bool:
-        if self.key.kind not in WORKLOADS or self.live is None:
-            return False
-        live = self.live["spec"].get("replicas", 1)
-        return bool(self.created["spec"].get("replicas", live) < live)
-
-    @property
     def changes_pods(self) -> bool:
         if self.key.kind not in WORKLOADS or self.live is None or self.after is None:
             return False
@@ -149,16 +142,11 @@ class Apply(Step):
     def restarted_pods(self) -> int:
         if self.adoption is not None:
             return self.adoption.pods
-        if not self.changes_pods or self.waits_for_deletion:
+        if not self.changes_pods or waits_for_deletion(self.after):
             return self.released_pods
         before, after = ((live or {})["spec"].get("replicas", 1) for live in (self.live, self.after))
         kept = partition(self.after or {"spec": {}}) if self.kept_pods is None else self.kept_pods
         return int(max(0, min(before, after) - kept))
-
-    @property
-    def waits_for_deletion(self) -> bool:
-        strategy = (self.after or {}).get("spec", {}).get("updateStrategy") or {}
-        return bool(strategy.get("type") == "OnDelete")
 
     def keeping(self, fields: Sequence[str], annotations: Mapping[str, str | None]) -> Step | None:
         """Return the step with these live fields of `spec`, and these annotations; None if nothing else changes.

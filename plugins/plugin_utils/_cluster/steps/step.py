@@ -74,8 +74,6 @@ class Step(step.Step):
     # The groups whose pods restart before those of its group.
     follows: frozenset[str] = frozenset()
 
-    # It writes a desired object.
-    is_apply: ClassVar[bool] = False
     # It deletes an object and creates it again.
     recreates: ClassVar[bool] = False
     # It deletes an object.
@@ -243,11 +241,6 @@ class Step(step.Step):
         return False
 
     @property
-    def lowers_replicas(self) -> bool:
-        """True for the write of a workload with fewer replicas than it has."""
-        return False
-
-    @property
     def restarts_pods(self) -> bool:
         """True when the write changes what running pods are made of, or releases pods that its strategy has kept."""
         return self.changes_pods or bool(self.released_pods)
@@ -271,11 +264,6 @@ class Step(step.Step):
     def restarted_pods(self) -> int:
         """The number of running pods that are replaced because of the step, without those of a partition."""
         return 0
-
-    @property
-    def waits_for_deletion(self) -> bool:
-        """True when the pods of the workload are replaced only once they are deleted (OnDelete)."""
-        return False
 
     # The verdict of the API server.
 

@@ -31,7 +31,7 @@ def blocked_restarts(candidates: Iterable[Step], findings: Iterable[Finding], in
     found = (_predicted(step, inputs) for step in candidates if step.group is not None and step.group in blocked)
     restarts = tuple(step for step in found if step.restarted_pods)
     for step in restarts:
-        if step.is_apply and not step.recreates:
+        if step.manifest and not step.recreates:
             inputs.reads.template(step)
     judged = (_predicted(step, inputs) for step in restarts)
     return tuple(step for step in judged if step.restarted_pods)

@@ -29,6 +29,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
     ordinal_of,
     replicas,
     template_names,
+    waits_for_deletion,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Restart, Step
@@ -126,9 +127,9 @@ def _replaceable(group: Group, observed: Observed) -> Iterator[Manifest]:
     workload = observed.workload(group)
     if workload is None or workload["kind"] != "StatefulSet" or is_terminating(workload):
         return
-    strategy, name = workload["spec"].get("updateStrategy") or {}, workload["metadata"]["name"]
-    if strategy.get("type") == "OnDelete":
+    if waits_for_deletion(workload):
         return
+    name = workload["metadata"]["name"]
     pods = {ordinal_of(pod, name): pod for pod in observed.pods_of(group) if not is_terminating(pod)}
     first, kept = first_ordinal(workload), kept_pods(group, workload)
     ordinals = range(first + kept, first + replicas(workload))

@@ -29,6 +29,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
     ordinal_of,
     partition,
     replicas,
+    waits_for_deletion,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 
@@ -152,11 +153,11 @@ def _has_replicas(workload: Manifest, desired: int) -> bool:
 
 def _is_updated(workload: Manifest, pods: Iterable[Manifest], kept: int) -> bool:
     """True if all pods but those that are kept have the current revision."""
-    status, strategy = workload.get("status") or {}, workload["spec"].get("updateStrategy") or {}
+    status = workload.get("status") or {}
     if workload["kind"] == "Deployment":
         return bool(status.get("updatedReplicas", 0) == status.get("replicas", 0))
     # Pods that stay at the old revision as the user requested count as up to date.
-    if strategy.get("type") == "OnDelete":
+    if waits_for_deletion(workload):
         return True
     if status.get("currentRevision") == status.get("updateRevision"):
         return not any(_is_old(pod, workload, kept) for pod in pods)

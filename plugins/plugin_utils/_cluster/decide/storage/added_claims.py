@@ -19,6 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
     first_ordinal,
     ordinal_of,
     partition,
+    waits_for_deletion,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -42,11 +43,10 @@ def added_claims(draft: Draft) -> tuple[Finding, ...]:
 
 def _kept(stateful_set: Manifest, group: Group, observed: Observed) -> Iterator[Manifest]:
     """Yield the pods that the update strategy of the StatefulSet excludes."""
-    is_on_delete = (stateful_set["spec"].get("updateStrategy") or {}).get("type") == "OnDelete"
     first = first_ordinal(observed.workload(group) or stateful_set) + partition(stateful_set)
     for pod in observed.pods_of(group):
         ordinal = ordinal_of(pod, stateful_set["metadata"]["name"])
-        if ordinal is not None and (is_on_delete or ordinal < first):
+        if ordinal is not None and (waits_for_deletion(stateful_set) or ordinal < first):
             yield pod
 
 

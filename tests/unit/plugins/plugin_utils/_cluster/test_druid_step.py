@@ -110,7 +110,7 @@ def test_it_is_part_of_the_plan() -> None:
 
 def test_it_is_not_an_object_in_kubernetes() -> None:
     assert predicted(Observed(), [STEP]) == Observed()
-    assert (STEP.is_apply, STEP.restarts_pods, STEP.lowers_replicas, STEP.is_destructive) == (False,) * 4
+    assert (STEP.manifest, STEP.restarts_pods, STEP.is_destructive) == ({}, False, False)
 
 
 def test_it_has_one_event() -> None:
