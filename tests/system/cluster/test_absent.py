@@ -46,7 +46,7 @@ def planned(output: str) -> set[str]:
     return set(re.findall(r"delete PersistentVolumeClaim ([^\s\",]+)", output))
 
 
-KEEPS = only_first(1, [False, True], "the same with PVCs that are deleted; the decision by unit tests")
+KEEPS = only_first(1, [False, True], "the same with PVCs that are deleted")
 CHECK = only_first(1, [((),), (("--check",),)], "the same without check mode")
 
 

@@ -214,9 +214,7 @@ SUMS = [
 ]
 
 
-@pytest.mark.parametrize(
-    "quota", only_first(2, SUMS, "the sums of other quotas by unit tests"), ids=lambda quota: quota.what
-)
+@pytest.mark.parametrize("quota", only_first(2, SUMS, "the same for two other quotas"), ids=lambda quota: quota.what)
 def test_quota_that_only_the_sum_exceeds(live: NamespaceClient, quota: Sum) -> None:
     """Each object passes its dry run; the first groups get what is left."""
     limit(live, quota.what, quota.amount)

@@ -70,7 +70,7 @@ def change(live: NamespaceClient, strategy: Strategy, desired: dict[str, Any] | 
     only_first(
         2,
         [(False, ROLLING), (True, None), (False, None), (True, ROLLING)],
-        "two of the four combinations, and all by unit tests",
+        "two of the four combinations",
     ),
 )
 def test_other_strategy_and_back(

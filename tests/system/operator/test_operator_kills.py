@@ -47,7 +47,7 @@ def undisturbed(control_plane: ControlPlane) -> Iterator[NamespaceClient]:
         yield NamespaceClient(control_plane, name)
 
 
-@pytest.mark.parametrize("victim", only_first(1, VICTIMS, "the operator with its runs; the others in test_warm_runner"))
+@pytest.mark.parametrize("victim", only_first(1, VICTIMS, "the operator is killed with its runs"))
 def test_killed_during_a_reconcile(
     operator: StartOperator,
     live: NamespaceClient,
