@@ -126,6 +126,22 @@ def test_foreign_object_is_never_changed(
     assert decided(live.get(kind, name)) == before
 
 
+def test_the_cluster_is_completed_once_the_foreign_objects_are_gone(live: NamespaceClient) -> None:
+    theirs = [THEIRS[what] for what in ("common ConfigMap", "StatefulSet", "Ingress")]
+    for address, _group, content in theirs:
+        kind, _space, name = address.partition(" ")
+        live.create({"kind": kind, "metadata": {"name": name}, **content})
+    full_cluster.create(live, historicals=full_cluster.historicals(), brokers=full_cluster.brokers())
+    assert len(one_pass(live, NAME).plan.findings) == len(theirs)
+    for address, *_rest in theirs:
+        kind, _space, name = address.partition(" ")
+        live.delete(kind, name)
+        eventually(lambda kind=kind, name=name: live.find(kind, name) is None)  # type: ignore[misc]
+    assert one_pass(live, NAME).plan.findings == ()
+    assert one_pass(live, NAME).plan.steps == ()
+    assert live.created_objects() >= {("StatefulSet", STATEFUL), ("Deployment", STATELESS), ("Ingress", STATELESS)}
+
+
 def decided(live: Manifest) -> Manifest:
     """Return all of an object but its status: that is the controllers'."""
     metadata = {key: value for key, value in live["metadata"].items() if key != "resourceVersion"}
