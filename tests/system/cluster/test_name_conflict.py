@@ -126,7 +126,7 @@ def test_foreign_object_is_never_changed(
     assert decided(live.get(kind, name)) == before
 
 
-def test_the_cluster_is_completed_once_the_foreign_objects_are_gone(live: NamespaceClient) -> None:
+def test_the_cluster_is_completed_once_the_foreign_objects_are_deleted(live: NamespaceClient) -> None:
     theirs = [THEIRS[what] for what in ("common ConfigMap", "StatefulSet", "Ingress")]
     for address, _group, content in theirs:
         kind, _space, name = address.partition(" ")
