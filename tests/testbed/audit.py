@@ -50,8 +50,9 @@ class Audit:
         """The present end of the log: of its last whole line, since one may be half written."""
         with self._path.open("rb") as log:
             end = log.seek(0, SEEK_END)
-            log.seek(max(0, end - _LONGEST_LINE))
-            return Mark(end - len(log.read(_LONGEST_LINE).rpartition(b"\n")[2]))
+            start = log.seek(max(0, end - _LONGEST_LINE))
+            # not what has been written since
+            return Mark(end - len(log.read(end - start).rpartition(b"\n")[2]))
 
     def since(self, mark: Mark, user: str | None = None) -> list[AuditEvent]:
         """The requests with a response after the mark, of one user or of all, in the order of the responses."""

@@ -137,7 +137,9 @@ class DeletionReads(Reads):
             self._is_reported = deletion.has_resource and self.observed.record is None
             if self._is_reported and record.is_empty:
                 record, _also = confirmed(of_status(ingestion), ingestion)
-                record = noted_record(ingestion) if record.is_empty else record
+                last = noted_record(ingestion)
+                # the annotation is written before a submission, the status after it
+                record = last if last.id and last.revision >= record.revision else record
             warnings = (*unconfirmed, *noted.warnings(self.observed.config_map, ingestion))
             self._found = Found(record, self.observed.siblings, warnings)
         return self._found

@@ -114,8 +114,9 @@ def finding(ingestion: Ingestion) -> Finding:
     last = of_status(ingestion).id
     return Finding(
         reasons.RECORD_LOST,
-        f"ConfigMap {names.record_name(ingestion.name)}, which records the submitted tasks, was deleted or changed by "
-        f"others, and the status names {f'a task of another spec ({last})' if last else 'no task'}. It is unknown "
+        f"ConfigMap {names.record_name(ingestion.name)}, which records the submitted tasks, or the annotation "
+        f"{names.NOTE_ANNOTATION}, which confirms it, was deleted or changed by others, and the status names "
+        f"{f'a task of another spec ({last})' if last else 'no task'}. It is unknown "
         "whether the current spec has run since, so nothing is submitted. Check the data in Druid. To submit the spec, "
         f"set the annotation {names.RETRY_ANNOTATION} to a new value.",
     )

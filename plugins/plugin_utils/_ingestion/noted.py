@@ -17,7 +17,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import EDITED, KEYS, is_own
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
+    EDITED,
+    KEYS,
+    is_own,
+    of_status,
+    read_last_applied,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
@@ -60,11 +66,27 @@ def note(ingestion: Ingestion) -> Note:
 
 
 def believed(config_map: Manifest | None, ingestion: Ingestion) -> Manifest | None:
-    """Return the ConfigMap if its record is as noted, None otherwise. Without a resource it is the only reference."""
+    """Return the ConfigMap if its record is as noted, None otherwise. Without a resource it is the only reference.
+
+    A resource without a note, as after `kubectl replace`, confirms it by its status. One whose status is newer than its
+    note was restored: so may the ConfigMap be.
+    """
     if config_map is None or not is_own(config_map, ingestion):
         return None
-    is_replaced = bool(note(ingestion).replaces) and version_of(config_map) == note(ingestion).replaces
-    return config_map if is_replaced or is_written(config_map, ingestion) else None
+    noted = note(ingestion)
+    if ingestion.uid and noted == Note():
+        return config_map if _is_in_status(config_map, ingestion) else None
+    is_replaced = bool(noted.replaces) and version_of(config_map) == noted.replaces
+    is_restored = int(ingestion.status.get("appliedRevision") or 0) > noted.revision
+    return config_map if (is_replaced or is_written(config_map, ingestion)) and not is_restored else None
+
+
+def _is_in_status(config_map: Manifest, ingestion: Ingestion) -> bool:
+    """True when the status names everything that the record has."""
+    record, status = read_last_applied(config_map, ingestion), of_status(ingestion)
+    ids = {*record.supervisors, *record.tasks}
+    shown = ({status.id}, status.revision, ingestion.status.get("appliedHash"))
+    return (ids, record.revision, record.hash) == shown
 
 
 def is_written(config_map: Manifest, ingestion: Ingestion) -> bool:
@@ -89,6 +111,7 @@ def warnings(config_map: Manifest | None, ingestion: Ingestion) -> tuple[str, ..
         return ()
     return (
         f"ConfigMap {names.record_name(ingestion.name)} is not as this resource has written it (annotation "
-        f"{names.NOTE_ANNOTATION}): others have created or changed it. It is not used: nothing is submitted, "
-        "terminated or removed because of it. Check who may write ConfigMaps in the namespace.",
+        f"{names.NOTE_ANNOTATION}): others have created or changed it, or the annotation. It is not used: nothing is "
+        "submitted, terminated or removed because of it. Check who may write ConfigMaps in the namespace, and whether "
+        "a manifest that is applied has the annotation.",
     )

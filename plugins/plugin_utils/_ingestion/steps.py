@@ -328,14 +328,11 @@ def _ids_to_note(done: Reconciled, record: LastApplied, noted: frozenset[str]) -
 
 
 def _annotation_patch(metadata: Mapping[str, Any], value: str) -> list[dict[str, Any]]:
-    """Return the JSON patch, which requires that no other run has written the annotation since.
-
-    One that creates the annotations requires that there are none since.
-    """
+    """Return the JSON patch, which requires that no other run has written the annotation since."""
     annotations, path = metadata.get("annotations") or {}, "/metadata/annotations"
     key = f"{path}/{names.NOTE_ANNOTATION.replace('/', '~1')}"
     last = annotations.get(names.NOTE_ANNOTATION)
-    unchanged = "uid" if annotations else "resourceVersion"
+    unchanged = "resourceVersion" if last is None else "uid"
     return [
         {"op": "test", "path": f"/metadata/{unchanged}", "value": metadata.get(unchanged)},
         *([{"op": "test", "path": key, "value": last}] if last is not None else []),

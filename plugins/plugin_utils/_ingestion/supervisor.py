@@ -26,6 +26,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     of_status,
     read_last_applied,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_record import is_attempt
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.noted import note
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import SUPERVISORS, Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -152,8 +153,11 @@ def noted_record(ingestion: Ingestion) -> LastApplied:
     if ingestion.is_supervisor:
         specified = _supervisor(ingestion, has_own_ids=True)
         return LastApplied({}, specified) if specified in ids and specified is not None else LastApplied()
-    task = min(ids, default="")
-    return LastApplied({}, task, SubmittedTask(task, phase="submitted"), revision=1) if task else LastApplied()
+    revision = note(ingestion).revision
+    # the latest attempt of the present spec, otherwise any
+    tasks = sorted(ids, key=lambda each: (is_attempt(ingestion, each, revision), len(each), each))
+    task = tasks[-1] if tasks else ""
+    return LastApplied({}, task, SubmittedTask(task, phase="submitted"), revision=revision) if task else LastApplied()
 
 
 def only_named(what: str) -> str:

@@ -27,7 +27,13 @@ _NOT_SPECIFIED = frozenset(
         *("ownerReferences", "resourceVersion", "selfLink", "uid"),
     }
 )
-_OF_KUBECTL = "kubectl.kubernetes.io/last-applied-configuration"
+# An earlier state of these would be taken for the present one.
+_ANNOTATIONS_NOT_SPECIFIED = frozenset(
+    {
+        "kubectl.kubernetes.io/last-applied-configuration",
+        *("druid.apache.org/deletes-pvcs", "druid.apache.org/submitted"),
+    }
+)
 
 
 def read_file(path: Path) -> Any:
@@ -83,8 +89,9 @@ def from_document(kind: str, document: Any, name: str | None, namespace: str | N
     named = _consistent("name", metadata.get("name"), name)
     in_namespace = _consistent("namespace", metadata.get("namespace"), namespace)
     specified = {name: value for name, value in metadata.items() if name not in _NOT_SPECIFIED}
-    if _OF_KUBECTL in (metadata.get("annotations") or {}):
-        kept = {name: value for name, value in metadata["annotations"].items() if name != _OF_KUBECTL}
+    if metadata.get("annotations"):
+        found = metadata["annotations"].items()
+        kept = {name: value for name, value in found if name not in _ANNOTATIONS_NOT_SPECIFIED}
         specified = {**specified, "annotations": kept}
     named_fully = {**specified, "name": named, "namespace": in_namespace}
     return {**{name: value for name, value in document.items() if name != "status"}, "metadata": named_fully}

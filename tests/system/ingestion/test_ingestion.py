@@ -408,6 +408,17 @@ def test_a_copied_resource_reports_nothing_of_the_original(ingestion: Ingesting)
     }
 
 
+def test_a_resource_that_was_replaced_without_its_annotation_keeps_its_record(ingestion: Ingesting) -> None:
+    """As by `kubectl replace`: its status confirms the record."""
+    new = to_be_renamed(ingestion)
+    ingestion.settled()
+    replaced = ingestion.resource("kafka", kafka_spec(new), suspend=True)
+    replaced["metadata"]["resourceVersion"] = ingestion.stored["metadata"]["resourceVersion"]
+    replaced["apiVersion"] = ingestion.stored["apiVersion"]
+    ingestion.live.plane.request("PUT", ingestion.live.path(KIND, ingestion.name), replaced)
+    assert_only_the_new_one_is_left(ingestion, new, is_deleted=False)
+
+
 def test_a_supervisor_whose_record_is_lost_is_reported_until_it_is_terminated(ingestion: Ingesting) -> None:
     new = to_be_renamed(ingestion)
     ingestion.settled()

@@ -127,6 +127,18 @@ def test_task_of_the_same_spec_is_taken_over_after_a_loss(ingestion: Ingesting, 
     assert ingestion.times_submitted("native-batch") == 4
 
 
+def test_a_batch_that_was_replaced_without_its_annotation_keeps_its_record(ingestion: Ingesting) -> None:
+    """As by `kubectl replace`: its status confirms the record."""
+    ingestion.live.create(ingestion.resource("native-batch", batch_spec(ingestion, A)))
+    ingestion.settled()
+    replaced = ingestion.resource("native-batch", batch_spec(ingestion, B))
+    replaced["metadata"]["resourceVersion"] = ingestion.stored["metadata"]["resourceVersion"]
+    replaced["apiVersion"] = ingestion.stored["apiVersion"]
+    ingestion.live.plane.request("PUT", ingestion.live.path(KIND, ingestion.name), replaced)
+    ingestion.settled()
+    assert (data_of(ingestion, task(ingestion)), ingestion.times_submitted("native-batch")) == (B, 2)
+
+
 def test_without_record_and_status_nothing_runs_until_it_is_requested(ingestion: Ingesting) -> None:
     ingestion.live.create(ingestion.resource("native-batch", batch_spec(ingestion, A)))
     ingestion.settled()

@@ -37,10 +37,12 @@ def resource(kind: str = "kafka", document: Any = None, *, name: str = "i", **mo
     }
 
 
-def noting(config_map: dict[str, Any] | None, *ids: str, replaces: str = "", name: str = "i") -> dict[str, Any]:
+def noting(
+    config_map: dict[str, Any] | None, *ids: str, replaces: str = "", name: str = "i", revision: int = 0
+) -> dict[str, Any]:
     """Return metadata of the resource that believes this record, and has submitted these ids."""
     record = "" if config_map is None else digest_of(config_map)
-    return {"annotations": {NOTE_ANNOTATION: text_of(Note(frozenset(ids), record, replaces), f"uid-{name}")}}
+    return {"annotations": {NOTE_ANNOTATION: text_of(Note(frozenset(ids), record, replaces, revision), f"uid-{name}")}}
 
 
 def ingestion(kind: str = "kafka", document: Any = None, **more: Any) -> Ingestion:

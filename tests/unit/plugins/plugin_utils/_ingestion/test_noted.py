@@ -6,10 +6,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, to_config_map
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
+    LastApplied,
+    SubmittedTask,
+    to_config_map,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import NOTE_ANNOTATION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.noted import (
     Note,
@@ -19,7 +24,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.noted im
     text_of,
     warnings,
 )
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion, noting
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
+    ingestion,
+    noting,
+    resource,
+)
 
 LAST, NEXT = LastApplied({"type": "kafka"}, "pages"), LastApplied({"type": "kafka", "suspend": True}, "pages")
 
@@ -57,6 +67,38 @@ def test_which_record_is_believed(found: Any, metadata: Any, expected: bool) -> 
     assert believed(found, own) == (found if expected else None)
     is_of_others = found is not None and "uid" not in metadata and not expected
     assert ["ConfigMap i-ingestion" in each for each in warnings(found, own)] == [True] * is_of_others
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        ({"taskId": "pages", "appliedHash": LAST.hash}, True),
+        ({"taskId": "pages", "appliedHash": NEXT.hash}, False),
+        ({"taskId": "of-others", "appliedHash": LAST.hash}, False),
+        ({"taskId": "pages"}, False),
+        ({}, False),
+    ],
+)
+def test_without_a_note_the_status_confirms_the_record(status: dict[str, str], expected: bool) -> None:
+    """As after `kubectl replace`. With another note it does not."""
+    found = stored(LAST)
+    own, edited = (
+        Ingestion.from_resource({**resource(metadata=metadata), "status": status})
+        for metadata in ({}, noting(stored(NEXT), "pages"))
+    )
+    assert believed(found, own) == (found if expected else None)
+    assert believed(found, edited) is None
+    former = stored(replace(LAST, former=("of-others",)))
+    assert believed(former, own) is None
+
+
+def test_a_note_that_is_older_than_the_status_was_restored() -> None:
+    record = LastApplied({"type": "index"}, "t", SubmittedTask("t", phase="submitted"), revision=1)
+    for revision, expected in ((1, True), (2, False)):
+        status = {"taskId": "t", "appliedHash": "h", "appliedRevision": revision}
+        metadata = noting(stored(record), "t", revision=1)
+        own = Ingestion.from_resource({**resource("native-batch", metadata=metadata), "status": status})
+        assert (believed(stored(record), own) is not None) == expected
 
 
 def test_a_record_that_is_to_be_replaced_is_written_again() -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import job
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
     SubmittedTask,
@@ -32,6 +33,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervis
     with_removed_fields,
 )
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
+    BATCH,
     KAFKA,
     ingestion,
     nested,
@@ -272,11 +274,19 @@ def test_status_is_believed_about_what_the_resource_specifies(record: LastApplie
         (("of-others",), "kafka", LastApplied()),
         (("of-others", "pages"), "kafka", LastApplied({}, "pages")),
         ((), "native-batch", LastApplied()),
-        (("t",), "native-batch", LastApplied({}, "t", SubmittedTask("t", phase="submitted"), revision=1)),
+        (("t",), "native-batch", LastApplied({}, "t", SubmittedTask("t", phase="submitted"), revision=2)),
     ],
 )
 def test_record_of_what_the_resource_has_noted(ids: tuple[str, ...], kind: str, expected: LastApplied) -> None:
-    assert noted_record(ingestion(kind, metadata=noting(None, *ids))) == expected
+    assert noted_record(ingestion(kind, metadata=noting(None, *ids, revision=2))) == expected
+
+
+def test_the_latest_attempt_of_the_present_spec_is_the_noted_task() -> None:
+    own = ingestion("native-batch", BATCH)
+    former, batch = job(own, 1), job(own, 2)
+    ids = [former.task_id(1), *(batch.task_id(number) for number in (1, 2, 10)), "z" * 200]
+    found = noted_record(ingestion("native-batch", BATCH, metadata=noting(None, *ids, revision=2)))
+    assert found.id == batch.task_id(10)
 
 
 def test_status_of_the_go_operator_is_read_until_there_was_a_record() -> None:

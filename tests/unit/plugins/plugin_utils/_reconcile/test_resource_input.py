@@ -107,7 +107,12 @@ def test_exported_resource_is_what_kubectl_would_apply() -> None:
     resource = {**druid.resource(), "status": {"druidNodeStatus": {}}}
     exported = {
         **resource["metadata"],
-        "annotations": {"a": "b", "kubectl.kubernetes.io/last-applied-configuration": "{}"},
+        "annotations": {
+            "a": "b",
+            "kubectl.kubernetes.io/last-applied-configuration": "{}",
+            "druid.apache.org/submitted": "{}",
+            "druid.apache.org/deletes-pvcs": "u",
+        },
         "finalizers": ["f"],
         "labels": {"l": "m"},
         "creationTimestamp": "2026-01-01T00:00:00Z",
