@@ -210,13 +210,16 @@ class Resident:
             self._forget(handle)
 
     def _start(self, client: Client, request: message.Request) -> None:
-        """Fork the process of the run. OSError if there is none, EOFError if files have changed: its client ends."""
+        """Fork the process of a client. OSError if there is none; EOFError if files have changed, or it has ended."""
         if self.files.are_changed():
             # the client starts another resident process, since there is no path to this one any more
             os.unlink(self.path)
             raise EOFError
         if len(client.streams) != message.STREAMS:
             raise ValueError
+        if _ready([], [client.connection.fileno()], 0):
+            # it was killed, and another one may follow for the same resource
+            raise EOFError
         resource = Resource(*restrictions.parts_of(os.fsdecode(request.arguments[1])))
         parent, now = os.getpid(), time.monotonic()
         wait = self._turn(resource, now)

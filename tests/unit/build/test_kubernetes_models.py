@@ -28,13 +28,15 @@ try:
     refusal = kubernetes.client.V1Pod()
 except RuntimeError as error:
     refusal = str(error)
-print(json.dumps([configuration.host, configuration.api_key, refusal]))
+logins = [each for each in ("google.auth", "oauthlib.oauth2") if getattr(sys.modules.get(each), "__file__", None)]
+print(json.dumps([configuration.host, configuration.api_key, refusal, logins]))
 """
 
 
 def test_configuration_without_models() -> None:
     command = [sys.executable, "-c", PROGRAM, str(Path("build").resolve())]
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    host, key, refusal = json.loads(printed)
+    host, key, refusal, logins = json.loads(printed)
+    assert logins == []
     assert (host, [*key.values()]) == ("https://192.0.2.1", ["Bearer t"])
     assert refusal == "V1Pod is left out in the operator's resident process."

@@ -43,6 +43,20 @@ def test_no_ansible_is_imported(python: str) -> None:
     assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
+def test_client_that_was_killed_has_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    directory = b"/tmp/ansible-operator/runner/druid.apache.org/v1alpha1/Druid/namespace/name"
+    client, connection = socket.socketpair()
+    with connection, socket.socket() as unused:
+        with client:
+            client.sendall(message.encode(message.Request([b"run", directory], b"/", {})))
+        resident = Resident(unused, unused, [], "")
+        handle = connection.fileno()
+        resident.clients[handle] = Client(connection, streams=[*map(os.dup, (1, 1, 1))])
+        monkeypatch.setattr(os, "fork", lambda: pytest.fail("a run was started"))
+        resident._receive(handle)
+        assert (resident.clients, resident.runs) == ({}, {})
+
+
 def test_run_that_cannot_start_ends_only_its_client(monkeypatch: pytest.MonkeyPatch) -> None:
     """There are too many processes, and there is no space for the log."""
 
