@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     # these imports take 15 ms
     from collections.abc import Mapping, Sequence
 
-# The first answer, when the run has begun, is READY and its time limit in seconds. The second one is ENDED, the exit
+# The first answer, when the run begins, is READY and its time limit in seconds. The second one is ENDED, the exit
 # status, and why the run was killed, if it was.
 READY = b"ready"
 ENDED = b"ended"

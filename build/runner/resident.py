@@ -223,6 +223,8 @@ class Resident:
         resource = Resource(*restrictions.parts_of(os.fsdecode(request.arguments[1])))
         parent, now = os.getpid(), time.monotonic()
         wait = self._turn(resource, now)
+        # from here on, whatever fails, its client does not begin an ordinary run
+        client.connection.sendall(b"%b %d\n" % (message.READY, self.limit))
         try:
             pid = os.fork()
         except OSError as error:
@@ -235,9 +237,6 @@ class Resident:
         del self.clients[client.connection.fileno()]
         self.runs[pid] = Run(pid, client.connection, resource, now, now + self.limit, is_postponed=bool(wait))
         client.close_streams()
-        # a client that has ended is noticed as any other
-        with suppress(OSError):
-            client.connection.sendall(b"%b %d\n" % (message.READY, self.limit))
 
     def _turn(self, resource: Resource, now: float) -> float:
         """In how many seconds the run is to be repeated, so that others have a worker; 0 if it may begin."""

@@ -80,6 +80,8 @@ def test_run_that_cannot_start_ends_only_its_client(monkeypatch: pytest.MonkeyPa
 
         monkeypatch.undo()
         assert (resident.clients, resident.runs) == ({}, {})
+        # after that, its client begins no ordinary run
+        assert client.recv(100).startswith(message.READY)
         assert (client.recv(1), os.read(stream, 1)) == (b"", b"")
         os.close(stream)
         with pytest.raises(OSError, match="No space left"):
