@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -57,7 +58,17 @@ class Context(step.Context):
 
 
 class Step(step.Step):
-    """A step of a Collector: `carry_out` returns the reconcile after it."""
+    """A step of a Collector: `carry_out` returns the reconcile after it. `objects` are those that change with it."""
+
+    objects: tuple[ObjectChange, ...] = ()
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        return (self.title, *(change.title for change in self.objects))
+
+    @property
+    def differences(self) -> tuple[dict[str, Any], ...]:
+        return tuple(map(_difference, self.objects))
 
     def carry_out(self, context: Any) -> step.Result[Step]:
         """Return the reconcile after the step; after a failure of Helm, with the release as Helm has left it."""
@@ -80,9 +91,9 @@ class Step(step.Step):
         """Return the reconcile after what is recorded before the step."""
         return context.state
 
+    @abstractmethod
     def done(self, context: Context) -> Reconciled:
         """Return the reconcile after the step; KubernetesError or HelmError if it failed."""
-        raise NotImplementedError
 
 
 def act(api: KubernetesApi, planned: Reconciled, options: Options) -> Reconciled:
@@ -120,14 +131,6 @@ class RemovePending(Step):
         what = "failed" if self.revision.state == FAILED else "interrupted"
         return f"remove the {what} revision {self.revision.number} ({self.revision.state})"
 
-    @property
-    def lines(self) -> tuple[str, ...]:
-        return (self.title, *(change.title for change in self.objects))
-
-    @property
-    def differences(self) -> tuple[dict[str, Any], ...]:
-        return _differences(self.objects)
-
     def done(self, context: Context) -> Reconciled:
         collector = context.state.collector
         connection = context.objects
@@ -154,14 +157,6 @@ class Deploy(Step):
     @property
     def title(self) -> str:
         return f"{self.operation} release {self.target.release} of chart {self.target.chart.title}"
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        return (self.title, *(change.title for change in self.objects))
-
-    @property
-    def differences(self) -> tuple[dict[str, Any], ...]:
-        return _differences(self.objects)
 
     @property
     def reason(self) -> str:
@@ -253,7 +248,7 @@ class Restore(Step):
 
     @property
     def differences(self) -> tuple[dict[str, Any], ...]:
-        return _differences((self.change,))
+        return (_difference(self.change),)
 
     def done(self, context: Context) -> Reconciled:
         collector, objects = context.state.collector, context.state.objects
@@ -279,10 +274,6 @@ class Uninstall(Step):
     def done(self, context: Context) -> Reconciled:
         uninstall(context.api, context.options, self.release, self.name)
         return replace(context.state, release=None)
-
-
-def _differences(changes: Sequence[ObjectChange]) -> tuple[dict[str, Any], ...]:
-    return tuple(map(_difference, changes))
 
 
 def _difference(change: ObjectChange) -> dict[str, Any]:

@@ -147,7 +147,8 @@ def is_unanswered(error: DruidError) -> bool:
 class Write(Request):
     """Create, update or remove an object in Druid."""
 
-    change: DruidChange
+    # required: without field(), the default would be that of Step
+    change: DruidChange = field()
 
     counted = "applied"
 

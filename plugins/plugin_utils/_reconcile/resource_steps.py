@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The steps that write the custom resource itself, the same for each kind whose steps have titles only."""
+"""The steps that write the custom resource itself, the same for each kind whose Step is that of the kernel."""
 
 from __future__ import annotations
 

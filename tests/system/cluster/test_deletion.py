@@ -489,14 +489,14 @@ class Witness:
         return self.transport.request(method, url, **arguments)
 
 
-@pytest.mark.parametrize("by", only_first(1, ["resource", "variable", "resource that is going"], BY))
+@pytest.mark.parametrize("by", only_first(1, ["resource", "variable", "resource that is being deleted"], BY))
 def test_names_a_pvc_before_it_is_deleted(live: NamespaceClient, by: str) -> None:
     if by == "variable":
         one_pass(live, "c", without_resource=True, spec=spec(replicas=1))
         eventually(lambda: set(live.names(CLAIM)) == own_claims("c"))
     else:
         deploy_with_pods(live, "c")
-    if by == "resource that is going":
+    if by == "resource that is being deleted":
         live.delete("Druid", "c")
     inputs: dict[str, Any] = {"without_resource": True, "spec": spec()} if by == "variable" else {}
     api = connection(live)
