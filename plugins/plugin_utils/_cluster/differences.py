@@ -1,13 +1,14 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The fields in which two states of an object differ, as text."""
+"""The fields in which two states of an object differ, as text, and both states for a diff."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import yaml
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import upper_levels
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
@@ -16,6 +17,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import shown
 
 MAX_CHANGES = 5
+# The end of the header of an object that does not exist.
+ABSENT = " (absent)"
 _BEFORE_DIFFERENCE = 20
 # Our own notes in JSON: the pods that leave are in the status, with events of their own.
 _RECORDS: Mapping[str, str] = {
@@ -109,3 +112,64 @@ def essence(manifest: Manifest | None) -> dict[str, Any] | None:
 
 def _without_uid(reference: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in reference.items() if name != "uid"}
+
+
+def entry(place: str, before: Any, after: Any, is_destructive: bool = False) -> dict[str, Any]:
+    """Return both states of an object as Ansible's callbacks show them, without secrets. None: it does not exist."""
+    before, after = masked_pair(before, after)
+    return {
+        "before_header": f"{place}{ABSENT if before is None else ''}",
+        "after_header": f"{place}{ABSENT if after is None else ''}",
+        "before": as_text(before),
+        "after": as_text(after),
+        **({"destructive": True} if is_destructive else {}),
+    }
+
+
+def as_text(manifest: Any) -> str:
+    """Return YAML, empty for None."""
+    if manifest is None:
+        return ""
+    text = yaml.dump(manifest, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=10_000)
+    return "".join(character if _is_visible(character) else _escape(character) for character in text)
+
+
+def _is_visible(character: str) -> bool:
+    """False for control characters and those that change the writing direction."""
+    return character.isprintable() or character in "\n\t"
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes multi-line strings as literal blocks, so that a diff shows the changed lines; no aliases."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def analyze_scalar(self, scalar: str) -> Any:
+        """Allow literal blocks for lines with tabs or trailing blanks.
+
+        Strings with invisible characters are double-quoted, so that these are escaped.
+        """
+        analysis = super().analyze_scalar(scalar)
+        if not all(map(_is_visible, scalar)):
+            analysis.allow_flow_plain = analysis.allow_block_plain = analysis.allow_single_quoted = False
+        analysis.allow_block = _is_readable(scalar)
+        return analysis
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "|" if _is_readable(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+def _is_readable(text: str) -> bool:
+    """True for a multi-line string that a terminal can print unchanged."""
+    return "\n" in text and all(map(_is_visible, text))
+
+
+_Dumper.add_representer(str, _represent_text)

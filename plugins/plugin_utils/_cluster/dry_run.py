@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from typing import TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import rejection
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -25,17 +27,20 @@ _IMMUTABLE = "field is immutable when `immutable` is set"
 _NO_VERDICT = frozenset({401, 404, 408, 429})
 
 
+_Step = TypeVar("_Step", bound=Step)
+
+
 def _dry_run(step: Step, context: Context) -> Verdict:
     return step.dry_run(context)
 
 
-def dry_run_of_creation(step: Step, context: Context) -> Verdict:
+def dry_run_of_creation(step: Apply, context: Context) -> Verdict:
     """Ask about a new object alone, before it is certain that an old one has to be deleted."""
     return step.dry_run_of_creation(context)
 
 
 def dry_run(
-    context: Context, steps: Iterable[Step], ask: Callable[[Step, Context], Verdict] = _dry_run
+    context: Context, steps: Iterable[_Step], ask: Callable[[_Step, Context], Verdict] = _dry_run
 ) -> dict[ObjectKey, Verdict]:
     """Return the verdict on each step; only one for all of them if the namespace is missing."""
     verdicts = {}

@@ -34,29 +34,27 @@ if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 
 
-def done_texts(results: Iterable[Result[Step]]) -> tuple[EventText, ...]:
-    """Return the events of successful writes.
+# One event names all objects of these: a new cluster has many.
+_TOGETHER = {reasons.CREATE_SUCCEEDED: "created", reasons.DELETE_SUCCEEDED: "deleted"}
 
-    One event names all created objects, and one all deleted ones: a new cluster has many.
-    """
+
+def done_texts(results: Iterable[Result[Step]]) -> tuple[EventText, ...]:
+    """Return the events of successful writes."""
     steps = [result.step for result in results if result.is_done]
-    shared: dict[str, list[Step]] = {}
-    for step in steps:
-        if step.joint_event:
-            shared.setdefault(step.joint_event, []).append(step)
-    together = {verb: found for verb, found in sorted(shared.items()) if len(found) > 1}
-    alone = (step.event for step in steps if step.joint_event not in together)
+    shared = {reason: [step for step in steps if step.reason == reason] for reason in _TOGETHER}
+    together = {reason: found for reason, found in shared.items() if len(found) > 1}
+    alone = (step.event for step in steps if step.reason not in together)
     return (
-        *(_done_together(verb, found) for verb, found in together.items()),
+        *(_done_together(reason, found) for reason, found in together.items()),
         *(event for event in alone if event is not None),
     )
 
 
-def _done_together(verb: str, steps: Sequence[Step]) -> EventText:
+def _done_together(reason: str, steps: Sequence[Step]) -> EventText:
     """Return the event for several steps; a message that is too long is shortened."""
     objects = ", ".join(f"{step.key.name}:*v1.{step.key.kind}" for step in steps)
-    message = f"Successfully {verb} {len(steps)} objects in namespace [{steps[0].namespace}]: {objects}"
-    return EventText("Normal", steps[0].reasons[0], message)
+    message = f"Successfully {_TOGETHER[reason]} {len(steps)} objects in namespace [{steps[0].namespace}]: {objects}"
+    return EventText("Normal", reason, message)
 
 
 def expanded_texts(change: StatusChange, observed: Observed) -> tuple[EventText, ...]:
@@ -80,17 +78,13 @@ def in_druid_texts(steps: Iterable[DruidChange]) -> tuple[EventText, ...]:
 
 def problem_texts(results: Iterable[Result[Step]], findings: Iterable[Finding]) -> tuple[EventText, ...]:
     """Return a warning for each failed write and each other problem, except skipped writes."""
-    failed = (result for result in results if result.error and result.was_tried and _has_own_event(result))
+    # The reason of a finding is that of its event.
+    failed = (each for each in results if each.error and each.was_tried and each.reason is None)
     problems = (each for each in findings if each.is_problem and each.reason != reasons.APPLY_FAILED)
     return (
-        *(EventText("Warning", each.step.reasons[1], each.error or "") for each in failed),
+        *(EventText("Warning", reason, each.error or "") for each in failed if (reason := each.step.reason_of_failure)),
         *(EventText("Warning", each.reason, each.message) for each in problems),
     )
-
-
-def _has_own_event(failed: Result[Step]) -> bool:
-    """False for a patch, and for a failure whose finding has a reason of its own: that is the reason of its event."""
-    return not failed.step.is_finalizer and failed.reason is None
 
 
 def rollout_texts(change: StatusChange, complete: Collection[str]) -> Iterator[EventText]:

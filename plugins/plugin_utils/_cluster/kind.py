@@ -122,8 +122,8 @@ class Druid(Kind[Options, Reconciled, Plan]):
 
     def count(self, plan: Plan) -> Counts:
         """Return the numbers of objects that the plan applies, in Kubernetes and in Druid, and that it removes."""
-        applied = sum(not (step.deletes or step.is_finalizer) for step in plan.steps)
-        return Counts(applied + len(plan.in_druid), sum(step.deletes for step in plan.steps))
+        applied, removed = super().count(plan)
+        return Counts(applied + len(plan.in_druid), removed)
 
     def is_as_desired(self, conditions: ConditionsByType) -> bool:
         """Return whether the cluster is in the desired state: ready, stopped or paused."""
@@ -238,7 +238,7 @@ def _failure(result: Result[Step], error: str) -> Finding:
 
 def _is_deleted(results: Iterable[Result[Step]]) -> bool:
     """True when the finalizer of a terminating resource was removed, so that it is deleted."""
-    done = (result.step for result in results if result.step.is_finalizer and result.is_done)
+    done = (result.step for result in results if result.step.is_last and result.is_done)
     return any(step.live is not None and is_terminating(step.live) for step in done)
 
 

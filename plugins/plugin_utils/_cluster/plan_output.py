@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import yaml
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.differences import ABSENT, as_text
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.restart_causes import restart_causes
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import waits_for_deletion
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import DESTRUCTIVE, Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 if TYPE_CHECKING:
@@ -23,7 +22,8 @@ if TYPE_CHECKING:
 
 def lines(plan: Plan) -> list[str]:
     """Return the plan as lines: each step, the restarts in order, the effects, the changes in Druid, the problems."""
-    steps = [*(step.line for step in plan.steps), *(f"later: {step.line}" for step in plan.later)]
+    now = (line for step in plan.steps for line in step.lines)
+    steps = [*now, *(f"later: {line}" for step in plan.later for line in step.lines)]
     findings = [f"blocked: {finding.message}" for finding in plan.findings if finding.is_problem]
     in_druid = [f"{step.title} in Druid" for step in plan.in_druid]
     return [*steps, *_consequences(plan), *in_druid, *_awaited(plan), *findings]
@@ -100,70 +100,17 @@ def diff(plan: Plan) -> list[dict[str, Any]]:
     """Return the diff for Ansible's callbacks: per object, then restarts and effects, then per change in Druid."""
     consequences = [*_consequences(plan), *_awaited(plan)]
     prepared = [{"prepared": "\n".join(consequences) + "\n"}] if consequences else []
-    written = (*map(_entry, plan.steps), *(_entry(step, " (later)") for step in plan.later))
-    return [*written, *prepared, *map(_entry_in_druid, plan.in_druid)]
+    now = (each for step in plan.steps for each in step.differences)
+    later = (_later(each) for step in plan.later for each in step.differences)
+    return [*now, *later, *prepared, *map(_entry_in_druid, plan.in_druid)]
 
 
-def _entry(step: Step, remark: str = "") -> dict[str, Any]:
-    before, after = masked_pair(*step.difference)
-    where = f"{step.place}{remark}"
-    return {
-        "before_header": f"{where}{' (absent)' if before is None else ''}",
-        "after_header": f"{where}{' (absent)' if after is None else ''}",
-        "before": _yaml(before),
-        "after": _yaml(after),
-        **({"destructive": True} if step.is_destructive else {}),
-    }
+def _later(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return the entry of a step of a later reconcile."""
+    headers = {name: entry[name].partition(ABSENT) for name in ("before_header", "after_header")}
+    return entry | {name: f"{place} (later){absent}" for name, (place, absent, _end) in headers.items()}
 
 
 def _entry_in_druid(step: DruidChange) -> dict[str, str]:
-    before, after = map(_yaml, step.masked)
+    before, after = map(as_text, step.masked)
     return {"before_header": step.what, "after_header": step.what, "before": before, "after": after}
-
-
-def _yaml(manifest: Any) -> str:
-    if manifest is None:
-        return ""
-    text = yaml.dump(manifest, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=10_000)
-    return "".join(character if _is_visible(character) else _escape(character) for character in text)
-
-
-def _is_visible(character: str) -> bool:
-    """False for control characters and those that change the writing direction."""
-    return character.isprintable() or character in "\n\t"
-
-
-def _escape(character: str) -> str:
-    code = ord(character)
-    return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes multi-line strings as literal blocks, so that a diff shows the changed lines; no aliases."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-    def analyze_scalar(self, scalar: str) -> Any:
-        """Allow literal blocks for lines with tabs or trailing blanks.
-
-        Strings with invisible characters are double-quoted, so that these are escaped.
-        """
-        analysis = super().analyze_scalar(scalar)
-        if not all(map(_is_visible, scalar)):
-            analysis.allow_flow_plain = analysis.allow_block_plain = analysis.allow_single_quoted = False
-        analysis.allow_block = _is_readable(scalar)
-        return analysis
-
-
-def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    style = "|" if _is_readable(text) else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-def _is_readable(text: str) -> bool:
-    """True for a multi-line string that a terminal can print unchanged."""
-    return "\n" in text and all(map(_is_visible, text))
-
-
-_Dumper.add_representer(str, _represent_text)

@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import ReferenceKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
@@ -52,7 +53,7 @@ class ClusterReads(Reads):
         """Return the verdicts of the API server."""
         return dry_run(Context(self._api), steps)
 
-    def dry_run_of_creations(self, steps: Iterable[Step]) -> dict[ObjectKey, Verdict]:
+    def dry_run_of_creations(self, steps: Iterable[Apply]) -> dict[ObjectKey, Verdict]:
         """Return the verdicts on the new objects alone: whether the old one can be deleted is judged later."""
         return dry_run(Context(self._api), steps, dry_run_of_creation)
 

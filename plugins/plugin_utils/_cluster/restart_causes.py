@@ -44,8 +44,8 @@ def _causes(step: Step, written: Sequence[Step]) -> Iterator[str]:
         is_cause = path == _SUBDOMAIN or (path.startswith(_TEMPLATE) and not path.endswith(_HASH))
         if is_cause or (step.released_pods and path.startswith(_STRATEGY)):
             yield f"{_short(path, step.key.name)}: {old} -> {new}"
-    before = template_names(former) if former else []
-    added = [name for name in template_names(after) if name not in before] if former else step.added_claims
+    before = template_names(live)
+    added = [name for name in template_names(after) if name not in before]
     if added:
         yield f"volumeClaimTemplates: {', '.join(added)}"
 

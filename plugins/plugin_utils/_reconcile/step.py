@@ -86,9 +86,14 @@ class Shown(ABC):
         return ""
 
     @property
+    def message(self) -> str:
+        """The message of that event."""
+        return f"Done: {self.title}."
+
+    @property
     def event(self) -> EventText | None:
         """The event about its success."""
-        return EventText("Normal", self.reason, f"Done: {self.title}.") if self.reason else None
+        return EventText("Normal", self.reason, self.message) if self.reason else None
 
 
 class Step(Shown):

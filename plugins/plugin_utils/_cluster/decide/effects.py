@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.removed_roles import lost_roles
@@ -45,7 +45,12 @@ def with_effects(
     The cluster, and since when it exists, decide what becomes of PVCs that are not used any more.
     """
     state = _State(observed, {step.key: step for step in steps}, cluster, since)
-    return tuple(step.with_effects(tuple(_effects(step, state)), adoption(step, observed)) for step in steps)
+    return tuple(_with_effects(step, state) for step in steps)
+
+
+def _with_effects(step: Step, state: _State) -> Step:
+    more: dict[str, Any] = {"adoption": adoption(step, state.observed)} if step.creates else {}
+    return replace(step, effects=tuple(_effects(step, state)), **more)
 
 
 def may_delete_claims(steps: Sequence[Step], observed: Observed) -> bool:

@@ -34,13 +34,13 @@ def blocked_groups(findings: Iterable[Finding]) -> frozenset[str | None]:
 
 
 def _is_blocked(step: Step, blocked: Collection[str | None]) -> bool:
-    return bool(blocked) if step.removes_group or step.prepares_removal else step.group in blocked
+    return bool(blocked) if step.is_removal else step.group in blocked
 
 
 def rejection(step: Step, reason: str, message: str) -> Finding:
     """Return the finding that blocks a step and what depends on it; the message ends with the consequence."""
     is_alone = step.is_leaf or step.key.kind == "Pod"
-    if (step.group is not None and is_alone) or step.is_orphan:
+    if is_alone and (step.group is not None or step.key.kind == "PersistentVolumeClaim"):
         return Finding(reason, f"{message} It blocks no other object.", step.group, object=str(step.key))
     if step.removes_group:
         return Finding(reason, f"{message} No object of a removed group is deleted.", former_group(step))

@@ -49,7 +49,7 @@ _REMOTE = ("httpRemote", "remote")
 def all_groups_removed(draft: Draft) -> tuple[Finding, ...]:
     """Return a finding if the spec has no groups, and objects of groups would be deleted, or their PVCs marked."""
     cluster = draft.inputs.cluster
-    removed = [str(step.key) for step in draft.steps if step.removes_group or step.prepares_removal]
+    removed = [str(step.key) for step in draft.steps if step.is_removal]
     annotation = names.REMOVE_ALL_GROUPS_ANNOTATION
     if cluster.groups or not removed or cluster.annotations.get(annotation) == "true":
         return ()

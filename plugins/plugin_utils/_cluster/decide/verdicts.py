@@ -27,22 +27,22 @@ _Step = TypeVar("_Step", bound=Step)
 def dry_runs(draft: Draft) -> DryRuns:
     """Return the dry runs of all applies and deletions, and of all patches of PVCs, that no finding blocks."""
     inputs = draft.inputs
-    writes = inputs.reads.dry_run(step for step in draft.steps if step.has_verdict)
-    patches = inputs.reads.dry_run(step for step in draft.steps if step.updates_claim)
+    writes = inputs.reads.dry_run(step for step in draft.steps if step.verdicts == "writes")
+    patches = inputs.reads.dry_run(step for step in draft.steps if step.verdicts == "patches")
     return replace(inputs.dry_runs, writes=writes, patches=patches)
 
 
 def with_later_patches(draft: Draft) -> DryRuns:
     """Return the dry runs with those of patches that only the other dry runs, or all PVCs, have shown."""
     known = draft.inputs.dry_runs
-    later = [step for step in draft.steps if step.updates_claim and step.key not in known.patches]
+    later = [step for step in draft.steps if step.verdicts == "patches" and step.key not in known.patches]
     return replace(known, patches={**known.patches, **draft.inputs.reads.dry_run(later)}) if later else known
 
 
 def rejections(draft: Draft) -> tuple[Finding, ...]:
     """Return the rejections by the API server."""
     verdicts = draft.inputs.dry_runs.writes
-    found = (verdicts.get(step.key) for step in draft.steps if step.has_verdict)
+    found = (verdicts.get(step.key) for step in draft.steps if step.verdicts == "writes")
     return tuple(verdict.rejection for verdict in found if verdict is not None and verdict.rejection is not None)
 
 

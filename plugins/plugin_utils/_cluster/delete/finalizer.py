@@ -44,11 +44,19 @@ class ChangeResource(Patch):
 class ChangeFinalizer(ChangeResource):
     """The finalizer is added or removed."""
 
-    is_finalizer: ClassVar[bool] = True
+    is_last: ClassVar[bool] = True
 
     @property
-    def remark(self) -> str:
+    def _remark(self) -> str:
         return " (finalizer)"
+
+    @property
+    def counted(self) -> None:
+        return None
+
+    @property
+    def reason_of_failure(self) -> str:
+        return ""
 
 
 def keep_finalizer(resource: Manifest, always: bool = False) -> tuple[ChangeResource, ...]:

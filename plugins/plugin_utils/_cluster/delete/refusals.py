@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step imp
 
 def refusals(api: KubernetesApi, planned: Iterable[Step]) -> tuple[Finding, ...]:
     """Return why the API server rejects planned deletions, as a dry run of each of them shows."""
-    verdicts = dry_run(Context(api), (step for step in planned if step.deletes and step.has_verdict))
+    verdicts = dry_run(Context(api), (step for step in planned if step.deletes))
     return tuple(
         Finding(each.rejection.reason, f"{_cause(each.rejection)} Nothing of the cluster is deleted.{_way(each.step)}")
         for each in verdicts.values()

@@ -12,7 +12,7 @@ observed that.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -48,10 +48,10 @@ class Release(Patch):
     releases: frozenset[str]
 
     @property
-    def prepares_removal(self) -> bool:
+    def is_removal(self) -> bool:
         return self.group is None
 
-    def keeping(self, _fields: Sequence[str], _annotations: Mapping[str, str | None]) -> Self | None:
+    def keeping(self, _unchanged: object) -> Self | None:
         return self
 
     def carry_out(self, context: Context) -> Result[Step]:

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import release_retained
@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.ownership import PAUSES_SECONDS, settled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import (
     Adoption,
-    Effect,
+    Kept,
     Step,
     Verdict,
     annotated,
@@ -54,7 +54,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     Manifest,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, EventText, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
 
 _RECORDS = (names.DRAIN_ANNOTATION, names.DECOMMISSION_ANNOTATION)
 # No object has this resourceVersion: an apply with it creates an object, and fails if there is one.
@@ -80,37 +80,27 @@ class Apply(Step):
     kept_pods: int | None = None
     adoption: Adoption | None = None
 
-    has_verdict: ClassVar[bool] = True
-
     @property
     def verb(self) -> str:
         return "create" if self.creates else "update"
 
     @property
-    def reasons(self) -> tuple[str, str]:
-        return (reasons.CREATE_SUCCEEDED, reasons.CREATE_FAILED) if self.creates else super().reasons
+    def reason(self) -> str:
+        return reasons.CREATE_SUCCEEDED if self.creates else super().reason
 
     @property
-    def joint_event(self) -> str:
-        return "created" if self.creates else ""
+    def reason_of_failure(self) -> str:
+        return reasons.CREATE_FAILED if self.creates else super().reason_of_failure
 
     @property
-    def event(self) -> EventText | None:
+    def message(self) -> str:
         if not self.creates:
-            return super().event
-        text = f"Successfully created object [{self.key.name}:*v1.{self.key.kind}] in namespace [{self.namespace}]"
-        return EventText("Normal", self.reasons[0], text)
-
-    def with_effects(self, effects: tuple[Effect, ...], adoption: Adoption | None) -> Self:
-        return replace(self, effects=effects, adoption=adoption)
+            return super().message
+        return f"Successfully created object [{self.key.name}:*v1.{self.key.kind}] in namespace [{self.namespace}]"
 
     @property
     def created(self) -> Manifest:
         return self.initial or self.manifest
-
-    @property
-    def creates(self) -> bool:
-        return self.live is None
 
     # What it does to pods.
 
@@ -120,7 +110,8 @@ class Apply(Step):
             return False
         before, after = self.live["spec"], self.after["spec"]
         subdomains = {each.get("serviceName") or "" for each in (before, after)}
-        return before["template"] != after["template"] or len(subdomains) > 1 or bool(self.added_claims)
+        added_claims = {*template_names(self.after)} - {*template_names(self.live)}
+        return before["template"] != after["template"] or len(subdomains) > 1 or bool(added_claims)
 
     @property
     def released_pods(self) -> int:
@@ -130,13 +121,9 @@ class Apply(Step):
 
     @property
     def begins_drain(self) -> bool:
+        """True for the write of a StatefulSet that is drained, unless its partition is that of a drain already."""
         annotations = (self.live or {}).get("metadata", {}).get("annotations") or {}
         return self.kept_pods is not None and names.DRAIN_ANNOTATION not in annotations
-
-    @property
-    def added_claims(self) -> list[str]:
-        before, after = (template_names(live) if live and "spec" in live else [] for live in (self.live, self.after))
-        return [name for name in after if name not in before]
 
     @property
     def restarted_pods(self) -> int:
@@ -148,11 +135,12 @@ class Apply(Step):
         kept = partition(self.after or {"spec": {}}) if self.kept_pods is None else self.kept_pods
         return int(max(0, min(before, after) - kept))
 
-    def keeping(self, fields: Sequence[str], annotations: Mapping[str, str | None]) -> Step | None:
-        """Return the step with these live fields of `spec`, and these annotations; None if nothing else changes.
+    def keeping(self, unchanged: Callable[[Self], Kept]) -> Step | None:
+        """Return the step with the live fields of `spec` that are kept; None if nothing else changes.
 
         A workload whose field ownership has to be migrated waits as a whole.
         """
+        fields, annotations = unchanged(self)
         live, after = self.live, self.after
         if self.key.kind not in WORKLOADS or self.managed_fields is not None or live is None or after is None:
             return None
@@ -167,8 +155,16 @@ class Apply(Step):
 
     # The verdict of the API server.
 
+    @property
+    def verdicts(self) -> Literal["writes", "patches"] | None:
+        return "writes"
+
     def dry_run(self, context: Context) -> Verdict:
         return Verdict(*self._at_latest_version(context, lambda latest: latest._applied_in_dry_run(context)))
+
+    def dry_run_of_creation(self, context: Context) -> Verdict:
+        """Return the verdict on the new object alone, before it is certain that an old one has to be deleted."""
+        return self.dry_run(context)
 
     def _applied_in_dry_run(self, context: Context) -> Manifest:
         if self.managed_fields is None or self.after is None:

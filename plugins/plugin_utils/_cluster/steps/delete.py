@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, EventText, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,24 +22,22 @@ class Delete(Step):
     live: Manifest
 
     deletes: ClassVar[bool] = True
-    has_verdict: ClassVar[bool] = True
 
     @property
     def verb(self) -> str:
         return "delete"
 
     @property
-    def reasons(self) -> tuple[str, str]:
-        return reasons.DELETE_SUCCEEDED, reasons.DELETE_FAILED
+    def reason(self) -> str:
+        return reasons.DELETE_SUCCEEDED
 
     @property
-    def event(self) -> EventText | None:
-        text = f"Successfully deleted object [{self.key.name}:*v1.{self.key.kind}] in namespace [{self.namespace}]"
-        return EventText("Normal", self.reasons[0], text)
+    def reason_of_failure(self) -> str:
+        return reasons.DELETE_FAILED
 
     @property
-    def joint_event(self) -> str:
-        return "deleted"
+    def message(self) -> str:
+        return f"Successfully deleted object [{self.key.name}:*v1.{self.key.kind}] in namespace [{self.namespace}]"
 
     @property
     def is_destructive(self) -> bool:
@@ -50,15 +48,15 @@ class Delete(Step):
         """The replicas of a group depend on the removal of its autoscaler: until then it would revert them."""
         return super().is_leaf and self.key.kind != "HorizontalPodAutoscaler"
 
-    @property
-    def removes_group(self) -> bool:
-        return self.group is None
-
     def skipped(self, failed: Step) -> str:
         return f"{self.key} was not deleted because {failed.key} failed."
 
     def observed_after(self, observed: Observed, _live: Manifest | None) -> Observed:
         return observed.without([self.key])
+
+    @property
+    def verdicts(self) -> Literal["writes", "patches"] | None:
+        return "writes"
 
     def dry_run(self, context: Context) -> Verdict:
         if not is_terminating(self.live):

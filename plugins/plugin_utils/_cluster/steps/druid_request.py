@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.differences import differences, listed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.differences import differences, entry, listed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_change import ListChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, EventText, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,21 +45,16 @@ class DruidRequest(Step):
         return f"{self.action} in Druid"
 
     @property
-    def line(self) -> str:
-        return self.title
+    def lines(self) -> tuple[str, ...]:
+        return (self.title,)
 
     @property
-    def place(self) -> str:
-        return f"{self.key} in Druid"
+    def differences(self) -> tuple[dict[str, Any], ...]:
+        return (entry(f"{self.key} in Druid", *self.states),)
 
     @property
-    def difference(self) -> tuple[Any, Any]:
-        return self.states
-
-    @property
-    def event(self) -> EventText | None:
-        text = f"Done in Druid: {self.action}.{listed(list(differences(*self.states)))}"
-        return EventText("Normal", self.reason, text)
+    def message(self) -> str:
+        return f"Done in Druid: {self.action}.{listed(list(differences(*self.states)))}"
 
     def blocks(self, step: Step) -> bool:
         """What follows in Kubernetes is decided on what Druid has, once it has it. So nothing else has to wait.

@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, EventText, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,8 +22,8 @@ class Patch(Step):
     patch: list[dict[str, Any]] = field(default_factory=list)
 
     @property
-    def event(self) -> EventText | None:
-        return None
+    def reason(self) -> str:
+        return ""
 
     def dry_run(self, context: Context) -> Verdict:
         return Verdict(self, self._send(context, dry_run=True))

@@ -23,7 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     Manifest,
     is_terminating,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, EventText, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
 
 DELETION_ATTEMPTS = 100
 DELETION_PAUSE_SECONDS = 0.1
@@ -49,15 +49,15 @@ class Recreate(Apply):
         return "recreate"
 
     @property
-    def remark(self) -> str:
+    def _remark(self) -> str:
         return " (immutable field; pods keep running)"
 
     @property
-    def event(self) -> EventText | None:
-        text = f"Recreated [{self.key.name}:*v1.{self.key.kind}], leaving its pods."
-        return EventText("Normal", self.reasons[0], f"{text}{change_text(self.live, self.after)}")
+    def message(self) -> str:
+        changes = change_text(self.live, self.after)
+        return f"Recreated [{self.key.name}:*v1.{self.key.kind}], leaving its pods.{changes}"
 
-    def keeping(self, _fields: object, _annotations: object) -> Step | None:
+    def keeping(self, _unchanged: object) -> Step | None:
         return None
 
     def dry_run(self, context: Context) -> Verdict:
@@ -65,7 +65,6 @@ class Recreate(Apply):
         return self.dry_run_of_creation(context)
 
     def dry_run_of_creation(self, context: Context) -> Verdict:
-        """Return the verdict on the new object alone, before it is certain that the old one has to be deleted."""
         return Verdict(*self._at_latest_version(context, lambda latest: latest._created_in_dry_run(context)))
 
     def _created_in_dry_run(self, context: Context) -> Manifest:

@@ -6,18 +6,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.differences import change_text, essence
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.differences import change_text, entry, essence
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons, step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 
 LEAVES = ("Ingress", "PodDisruptionBudget", "HorizontalPodAutoscaler")
 DESTRUCTIVE = " (destructive)"
@@ -57,6 +56,16 @@ class Adoption(NamedTuple):
     former: Manifest
 
 
+class Kept(NamedTuple):
+    """What an apply keeps while the restart is pending.
+
+    These fields of `spec` stay as they are, and the annotations have these values (None: they are removed).
+    """
+
+    fields: Sequence[str]
+    annotations: Mapping[str, str | None]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Step(step.Step):
     """One write. `group` is the key of its group, None for shared objects.
@@ -78,12 +87,8 @@ class Step(step.Step):
     recreates: ClassVar[bool] = False
     # It deletes an object.
     deletes: ClassVar[bool] = False
-    # It changes the finalizer of the resource, which is the last step of a deletion.
-    is_finalizer: ClassVar[bool] = False
-    # It marks or deletes an orphaned PVC.
-    is_orphan: ClassVar[bool] = False
-    # A dry run can validate it before it is known which groups are blocked.
-    has_verdict: ClassVar[bool] = False
+    # It is the last step of a deletion: any failure before it prevents it.
+    is_last: ClassVar[bool] = False
 
     @property
     def key(self) -> ObjectKey:
@@ -98,48 +103,44 @@ class Step(step.Step):
         return "update"
 
     @property
-    def reasons(self) -> tuple[str, str]:
-        """The reasons of the events about success and failure."""
-        return reasons.UPDATE_SUCCEEDED, reasons.UPDATE_FAILED
-
-    @property
     def title(self) -> str:
         return f"{self.verb} {self.key}{self._mark}"
 
     @property
-    def line(self) -> str:
-        """The line of the plan."""
-        return f"{self.verb} {self.key}{self.remark}{self._mark}"
+    def lines(self) -> tuple[str, ...]:
+        return (f"{self.verb} {self.key}{self._remark}{self._mark}",)
+
+    @property
+    def _remark(self) -> str:
+        return ""
 
     @property
     def _mark(self) -> str:
         return DESTRUCTIVE if self.is_destructive else ""
 
     @property
-    def remark(self) -> str:
-        """The end of the line of the plan."""
-        return ""
+    def differences(self) -> tuple[dict[str, Any], ...]:
+        """The object before and after; of a new one the manifest, without the server's defaults."""
+        after = essence(self.manifest if self.live is None else self.after)
+        place = f"{self.key.kind} {self.namespace}/{self.key.name}"
+        return (entry(place, essence(self.live), after, self.is_destructive),)
 
     @property
-    def place(self) -> str:
-        """What the diff is about."""
-        return f"{self.key.kind} {self.namespace}/{self.key.name}"
+    def counted(self) -> Literal["applied", "removed"] | None:
+        return "removed" if self.deletes else "applied"
 
     @property
-    def difference(self) -> tuple[Any, Any]:
-        """The object before and after, for a diff; of a new one the manifest, without the server's defaults."""
-        return essence(self.live), essence(self.manifest if self.live is None else self.after)
+    def reason(self) -> str:
+        return reasons.UPDATE_SUCCEEDED
 
     @property
-    def event(self) -> EventText | None:
-        """The event of the successful write."""
-        text = f"Updated [{self.key.name}:*v1.{self.key.kind}].{change_text(self.live, self.after)}"
-        return EventText("Normal", self.reasons[0], text)
+    def reason_of_failure(self) -> str:
+        """The reason of the event about its failure; empty if there is none."""
+        return reasons.UPDATE_FAILED
 
     @property
-    def joint_event(self) -> str:
-        """The verb of the one event about several such objects; empty if each has its own event."""
-        return ""
+    def message(self) -> str:
+        return f"Updated [{self.key.name}:*v1.{self.key.kind}].{change_text(self.live, self.after)}"
 
     def observed_after(self, observed: Observed, live: Manifest | None) -> Observed:
         """Return the observed objects after the write, of which `live` is the result."""
@@ -155,21 +156,17 @@ class Step(step.Step):
 
     def blocks(self, step: Step) -> bool:
         """Shared objects come before the groups, objects of a group in their order, and the finalizer last."""
-        if step.is_finalizer:
+        if step.is_last:
             return True
         if self.is_leaf:
             return False
         if step.deletes_claim:
             # PVCs are deleted last, and only if their workload was deleted, and the deletion was recorded.
             return self.key.kind in (*WORKLOADS, names.KIND)
-        if step.removes_group or step.prepares_removal or self.group is None:
+        if step.is_removal or self.group is None:
             # Objects of a removed group stay until the groups that may replace it are written.
             return not self.removes_group
         return self.group == step.group or self.group in step.follows
-
-    def with_effects(self, effects: tuple[Effect, ...], _adoption: Adoption | None) -> Self:
-        """Return the step with what follows from it."""
-        return replace(self, effects=effects)
 
     # What it is.
 
@@ -180,16 +177,11 @@ class Step(step.Step):
 
     @property
     def creates(self) -> bool:
-        return False
+        return self.live is None and bool(self.manifest)
 
     @property
     def deletes_claim(self) -> bool:
         return self.deletes and self.key.kind == "PersistentVolumeClaim"
-
-    @property
-    def updates_claim(self) -> bool:
-        """True for the change of a PVC that the spec asks for."""
-        return False
 
     @property
     def is_destructive(self) -> bool:
@@ -206,12 +198,12 @@ class Step(step.Step):
     @property
     def removes_group(self) -> bool:
         """True for the deletion of an object of a group that was removed from the spec."""
-        return False
+        return self.deletes and self.group is None
 
     @property
-    def prepares_removal(self) -> bool:
-        """True for a step about PVCs of a removed group: they are retained, or marked as orphaned."""
-        return False
+    def is_removal(self) -> bool:
+        """True for that, and for a step about PVCs of a removed group: they are retained, or marked as orphaned."""
+        return self.removes_group
 
     # What it does to pods.
 
@@ -224,21 +216,6 @@ class Step(step.Step):
     def adoption(self) -> Adoption | None:
         """The pods without a workload that it replaces; like the effects, only in the result of a decision."""
         return None
-
-    @property
-    def kept_pods(self) -> int | None:
-        """The pods that a rollout does not replace, if the partition of the StatefulSet is a temporary one."""
-        return None
-
-    @property
-    def begins_drain(self) -> bool:
-        """True for the write of a StatefulSet that is drained, unless its partition is that of a drain already."""
-        return False
-
-    @property
-    def needs_record(self) -> bool:
-        """True for a request to Druid that must not be sent before the StatefulSet has its record."""
-        return False
 
     @property
     def restarts_pods(self) -> bool:
@@ -256,24 +233,20 @@ class Step(step.Step):
         return 0
 
     @property
-    def added_claims(self) -> list[str]:
-        """The claim templates of a StatefulSet that it did not have before."""
-        return []
-
-    @property
     def restarted_pods(self) -> int:
         """The number of running pods that are replaced because of the step, without those of a partition."""
         return 0
 
     # The verdict of the API server.
 
+    @property
+    def verdicts(self) -> Literal["writes", "patches"] | None:
+        """Which dry runs of a decision have its verdict (`DryRuns`); None: it is not known before it is carried out."""
+        return None
+
     def dry_run(self, _context: step.Context) -> Verdict:
         """Return the verdict of the API server; ApiError if it rejects the step."""
         return Verdict(self)
-
-    def dry_run_of_creation(self, context: step.Context) -> Verdict:
-        """Return the verdict on the new object alone, before it is certain that an old one has to be deleted."""
-        return self.dry_run(context)
 
     def has_effect(self, _after: Manifest) -> bool:
         """Return whether the result of a dry run differs from the live object."""
@@ -281,10 +254,10 @@ class Step(step.Step):
 
     # What is done of it while the restart of its group waits.
 
-    def keeping(self, _fields: Sequence[str], _annotations: Mapping[str, str | None]) -> Step | None:
+    def keeping(self, _unchanged: Callable[[Any], Kept]) -> Step | None:
         """Return the part that does not wait for the restart of the group, None if the whole step waits.
 
-        The fields of `spec` stay as they are, and the annotations have these values (None: they are removed).
+        `unchanged` returns what an apply keeps until then.
         """
         return None
 

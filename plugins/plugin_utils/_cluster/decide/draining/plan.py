@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -49,6 +49,8 @@ _REASONS = {
     "enable": reasons.WORKER_ENABLED,
     "handoff": reasons.TASK_GROUPS_HANDED_OFF,
 }
+# Only a request that enables a worker may precede the record.
+_RECORDED_FIRST = (reasons.WORKER_DISABLED, reasons.TASK_GROUPS_HANDED_OFF)
 
 
 class GroupDrain(NamedTuple):
@@ -108,7 +110,7 @@ def with_kept_pods(steps: Iterable[Apply], found: Sequence[GroupDrain]) -> Itera
         yield replace(step, kept_pods=requested[step.key.name]) if is_drained else step
 
 
-def drain_requests(found: Iterable[GroupDrain]) -> Iterator[WorkerRequest]:
+def drain_requests(found: Iterable[GroupDrain]) -> Iterator[DruidRequest]:
     """Yield the requests to Druid. They follow the write of the StatefulSet, which has the record of them."""
     for each in found:
         for request in each.drain.requests:
@@ -122,18 +124,7 @@ def without_unrecorded(steps: Sequence[Step], later: Iterable[Step]) -> tuple[St
     """
     written = {step.key: _text(step) for step in steps}
     waiting = {step.group for step in later if _is_unrecorded(step, written)}
-    return tuple(step for step in steps if not (step.needs_record and step.group in waiting))
-
-
-@dataclass(frozen=True, kw_only=True)
-class WorkerRequest(DruidRequest):
-    """A request about a worker. Only one that enables it may precede the record."""
-
-    enables: bool
-
-    @property
-    def needs_record(self) -> bool:
-        return not self.enables
+    return tuple(step for step in steps if not (step.reason in _RECORDED_FIRST and step.group in waiting))
 
 
 def _text(step: Step) -> str | None:
@@ -145,12 +136,12 @@ def _is_unrecorded(step: Step, written: Mapping[ObjectKey, str | None]) -> bool:
     return step.key.kind == "StatefulSet" and is_missing
 
 
-def _step(group: Group, request: Request) -> WorkerRequest:
+def _step(group: Group, request: Request) -> DruidRequest:
     # The title is sent in a header.
     title = request.title.encode("ascii", "backslashreplace").decode()
     target = quote(request.target, safe=":")
     is_enabled = request.verb == "enable"
-    step = partial(WorkerRequest, group=group.key, action=title, reason=_REASONS[request.verb], enables=is_enabled)
+    step = partial(DruidRequest, group=group.key, action=title, reason=_REASONS[request.verb])
     if request.verb == "handoff":
         body = {"taskGroupIds": [*request.task_groups]}
         path, what = f"{_OVERLORD}/supervisor/{target}/taskGroups/handoff", ObjectKey("supervisor", request.target)

@@ -17,7 +17,8 @@ from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, annotated
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import annotated
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_after, timestamp
 
@@ -63,7 +64,7 @@ def with_text(manifest: Manifest, text: str | None) -> Manifest:
     return annotated(manifest, {names.DRAIN_ANNOTATION: text})
 
 
-def held_text(step: Step) -> str | None:
+def held_text(step: Apply) -> str | None:
     """Return the value of the annotation as long as the restart of the pods has to wait.
 
     Then no pod is released, and a partition that is not written is not that of a drain.

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import kept_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.disruption_budgets import (
@@ -50,8 +49,6 @@ class Evict(Delete):
 
     restart: Restart | None = None
 
-    has_verdict: ClassVar[bool] = False
-
     @property
     def verb(self) -> str:
         return "evict"
@@ -59,6 +56,10 @@ class Evict(Delete):
     @property
     def restarted_pods(self) -> int:
         return self.restart.pods if self.restart else 0
+
+    @property
+    def verdicts(self) -> None:
+        return None
 
     def carry_out(self, context: Context) -> Result[Step]:
         context.api.evict(self.namespace, self.key.name, self.live["metadata"]["uid"])

@@ -11,12 +11,17 @@ from __future__ import annotations
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import held_text
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Kept, Step
 
 _TEMPLATE, _STRATEGY = "template", "updateStrategy"
 
 
 def without_restart(step: Step) -> Step | None:
     """Return the step with the live pod template; None if nothing else changes."""
-    held = (_TEMPLATE, _STRATEGY) if step.released_pods or step.begins_drain else (_TEMPLATE,)
-    return step.keeping(held, {names.DRAIN_ANNOTATION: held_text(step)})
+    return step.keeping(_kept)
+
+
+def _kept(step: Apply) -> Kept:
+    fields = (_TEMPLATE, _STRATEGY) if step.released_pods or step.begins_drain else (_TEMPLATE,)
+    return Kept(fields, {names.DRAIN_ANNOTATION: held_text(step)})

@@ -41,7 +41,7 @@ def pending_removals(
 
 def _of_removed_groups(steps: Iterable[Step]) -> list[Step]:
     """Return the steps that remove groups, unless none of them has pods."""
-    removals = [step for step in steps if step.removes_group or step.prepares_removal]
+    removals = [step for step in steps if step.is_removal]
     return removals if any(_runs(step) for step in removals) else []
 
 

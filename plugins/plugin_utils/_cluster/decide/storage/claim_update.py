@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.patch import Patch
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 
 # Path in the PVC -> value, None: removed.
 Changes = Mapping[tuple[str, ...], Any]
@@ -25,10 +24,6 @@ class Notice(NamedTuple):
     reason: str
     message: str
 
-    def event(self, claim: str) -> EventText:
-        """Return the event about the PVC of this name."""
-        return EventText("Normal", self.reason, f"PVC {claim}: {self.message}.")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Noticed(Step):
@@ -37,12 +32,16 @@ class Noticed(Step):
     notice: Notice
 
     @property
-    def remark(self) -> str:
+    def _remark(self) -> str:
         return f" ({self.notice.message})"
 
     @property
-    def event(self) -> EventText | None:
-        return self.notice.event(self.key.name)
+    def reason(self) -> str:
+        return self.notice.reason
+
+    @property
+    def message(self) -> str:
+        return f"PVC {self.key.name}: {self.notice.message}."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,11 +49,11 @@ class UpdateClaim(Noticed, Patch):
     """The change of a PVC, if it still has the values that were read."""
 
     @property
-    def updates_claim(self) -> bool:
-        return self.group is not None
+    def verdicts(self) -> Literal["writes", "patches"] | None:
+        return None if self.group is None else "patches"
 
     @property
-    def prepares_removal(self) -> bool:
+    def is_removal(self) -> bool:
         return self.group is None
 
 

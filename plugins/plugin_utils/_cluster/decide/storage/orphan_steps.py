@@ -10,7 +10,6 @@ takes long, and a user may stop it with each field of the resource.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import is_current
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_update import (
@@ -38,8 +37,6 @@ class StillUsed(KubernetesError):
 class MarkOrphan(UpdateClaim):
     """The mark of an orphaned PVC is added or removed."""
 
-    is_orphan: ClassVar[bool] = True
-
     @property
     def is_destructive(self) -> bool:
         return self.notice.reason == reasons.ORPHANED_PVC_MARKED
@@ -49,8 +46,8 @@ class MarkOrphan(UpdateClaim):
         return True
 
     @property
-    def updates_claim(self) -> bool:
-        return False
+    def verdicts(self) -> None:
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,12 +60,6 @@ class DeleteOrphan(Noticed, Delete):
     live: Manifest
     orphan: Orphan
     resource: Manifest | None = None
-
-    is_orphan: ClassVar[bool] = True
-
-    @property
-    def joint_event(self) -> str:
-        return ""
 
     @property
     def is_leaf(self) -> bool:

@@ -21,7 +21,7 @@ def rejected_patches(draft: Draft) -> tuple[Finding, ...]:
     """
     verdicts = draft.inputs.dry_runs.patches
     dependent = {step.group for step in draft.steps if _depends_on_claims(step)}
-    found = ((step, verdicts.get(step.key)) for step in draft.steps if step.updates_claim)
+    found = ((step, verdicts.get(step.key)) for step in draft.steps if step.verdicts == "patches")
     rejected = ((step, verdict.rejection) for step, verdict in found if verdict and verdict.rejection)
     return tuple(finding if step.group in dependent else _of_object(step, finding) for step, finding in rejected)
 

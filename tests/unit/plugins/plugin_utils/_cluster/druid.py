@@ -52,11 +52,11 @@ def in_druid(before: Any, after: Any) -> DruidChange:
 
 def at(manifest: Any, *path: str | int) -> Any:
     """Return the value at the path, or None if the path does not exist."""
-    for step in path:
+    for part in path:
         if isinstance(manifest, dict):
-            manifest = manifest.get(step)
-        elif isinstance(manifest, list) and isinstance(step, int) and step < len(manifest):
-            manifest = manifest[step]
+            manifest = manifest.get(part)
+        elif isinstance(manifest, list) and isinstance(part, int) and part < len(manifest):
+            manifest = manifest[part]
         else:
             return None
     return manifest

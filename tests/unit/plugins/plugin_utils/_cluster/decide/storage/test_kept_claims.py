@@ -59,7 +59,7 @@ def test_policies(found: dict[str, Any], is_kept: bool) -> None:
     steps = list(kept_claims(found, None, claims))
     assert [step.key.name for step in steps] == [f"d-{NAME}-0", f"former-{NAME}-0"] * is_kept
     for step in steps:
-        assert step.prepares_removal
+        assert step.is_removal
         assert not step.is_leaf
         assert step.after is not None
         assert mark_of(step.after).is_kept
