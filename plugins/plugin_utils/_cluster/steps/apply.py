@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import release_retained
@@ -53,7 +53,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     WORKLOADS,
     Manifest,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
 
 _RECORDS = (names.DRAIN_ANNOTATION, names.DECOMMISSION_ANNOTATION)
@@ -83,14 +82,6 @@ class Apply(Step):
     @property
     def verb(self) -> str:
         return "create" if self.creates else "update"
-
-    @property
-    def reason(self) -> str:
-        return reasons.CREATE_SUCCEEDED if self.creates else super().reason
-
-    @property
-    def reason_of_failure(self) -> str:
-        return reasons.CREATE_FAILED if self.creates else super().reason_of_failure
 
     @property
     def message(self) -> str:
@@ -154,10 +145,6 @@ class Apply(Step):
         return replace(self, manifest=manifest, after=kept, initial=None)
 
     # The verdict of the API server.
-
-    @property
-    def verdicts(self) -> Literal["writes", "patches"] | None:
-        return "writes"
 
     def dry_run(self, context: Context) -> Verdict:
         return Verdict(*self._at_latest_version(context, lambda latest: latest._applied_in_dry_run(context)))

@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
 
 
@@ -26,14 +25,6 @@ class Delete(Step):
     @property
     def verb(self) -> str:
         return "delete"
-
-    @property
-    def reason(self) -> str:
-        return reasons.DELETE_SUCCEEDED
-
-    @property
-    def reason_of_failure(self) -> str:
-        return reasons.DELETE_FAILED
 
     @property
     def message(self) -> str:
@@ -53,10 +44,6 @@ class Delete(Step):
 
     def observed_after(self, observed: Observed, _live: Manifest | None) -> Observed:
         return observed.without([self.key])
-
-    @property
-    def verdicts(self) -> Literal["writes", "patches"] | None:
-        return "writes"
 
     def dry_run(self, context: Context) -> Verdict:
         if not is_terminating(self.live):

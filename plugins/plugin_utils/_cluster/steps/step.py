@@ -20,6 +20,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 
 LEAVES = ("Ingress", "PodDisruptionBudget", "HorizontalPodAutoscaler")
 DESTRUCTIVE = " (destructive)"
+_UPDATE = (reasons.UPDATE_SUCCEEDED, reasons.UPDATE_FAILED)
+_DELETE = (reasons.DELETE_SUCCEEDED, reasons.DELETE_FAILED)
+# Of the events about success and failure, by verb.
+_REASONS = {
+    "create": (reasons.CREATE_SUCCEEDED, reasons.CREATE_FAILED),
+    "update": _UPDATE,
+    "recreate": _UPDATE,
+    "delete": _DELETE,
+    "evict": _DELETE,
+}
 
 
 @dataclass(frozen=True)
@@ -131,12 +141,12 @@ class Step(step.Step):
 
     @property
     def reason(self) -> str:
-        return reasons.UPDATE_SUCCEEDED
+        return _REASONS[self.verb][0]
 
     @property
     def reason_of_failure(self) -> str:
         """The reason of the event about its failure; empty if there is none."""
-        return reasons.UPDATE_FAILED
+        return _REASONS[self.verb][1]
 
     @property
     def message(self) -> str:
@@ -242,7 +252,7 @@ class Step(step.Step):
     @property
     def verdicts(self) -> Literal["writes", "patches"] | None:
         """Which dry runs of a decision have its verdict (`DryRuns`); None: it is not known before it is carried out."""
-        return None
+        return "writes" if self.manifest or self.deletes else None
 
     def dry_run(self, _context: step.Context) -> Verdict:
         """Return the verdict of the API server; ApiError if it rejects the step."""
