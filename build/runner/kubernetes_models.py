@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Leave out what the Kubernetes client imports and no run uses: 950 modules, and a third of the memory.
 
-Those are its classes for each API and type, and the libraries for the logins of clouds: the collection only uses the
-client's configuration, and sends its own requests, and ansible-operator's kubeconfig has no such login. Other playbooks
-run in processes of their own, with the whole client.
+Those are its classes for each API and type, its other clients, and the libraries for the logins of clouds: the
+collection only uses the client's configuration, and sends its own requests, and ansible-operator's kubeconfig has no
+such login. Other playbooks run in processes of their own, with the whole client.
 """
 
 from __future__ import annotations
@@ -18,7 +18,14 @@ from types import ModuleType
 from typing import Any
 
 _LEFT_OUT = ("kubernetes.client.models.", "kubernetes.client.api.")
-_LOGINS = ("google.auth", "google.oauth2", "oauthlib", "requests_oauthlib")
+_LIBRARIES = (
+    "google.auth",
+    "google.oauth2",
+    "oauthlib",
+    "requests_oauthlib",
+    "kubernetes.dynamic",
+    "kubernetes.stream",
+)
 
 
 def leave_out() -> None:
@@ -33,20 +40,31 @@ class _Finder(MetaPathFinder, Loader):
         """Return an empty module for one of these classes or libraries."""
         if name.startswith(_LEFT_OUT):
             return ModuleSpec(name, self)
-        is_login = f"{name}.".startswith(tuple(f"{each}." for each in _LOGINS))
-        return ModuleSpec(name, self, is_package=True) if is_login else None
+        is_library = f"{name}.".startswith(tuple(f"{each}." for each in _LIBRARIES))
+        return ModuleSpec(name, self, is_package=True) if is_library else None
+
+    def create_module(self, _spec: ModuleSpec) -> ModuleType:
+        """Return the one module that stands for all of them."""
+        return _MODULE
 
     def exec_module(self, module: ModuleType) -> None:
         """Have the module contain what is imported from it."""
         module.__getattr__ = _left_out  # type: ignore[method-assign]
 
 
-def _left_out(name: str) -> Any:
-    """Return a class of this name that cannot be used; AttributeError for the attributes of a module."""
+class LeftOut:
+    """Stands for each class of these modules."""
+
+    def __init__(self, *_arguments: Any, **_named: Any) -> None:
+        raise RuntimeError("This class of the Kubernetes client is left out in the operator's resident process.")
+
+
+def _left_out(name: str) -> type[LeftOut]:
+    """Return a class that cannot be used; AttributeError for the attributes of a module."""
     if name.startswith("_"):
         raise AttributeError(name)
+    return LeftOut
 
-    def refuse(*_arguments: Any, **_named: Any) -> None:
-        raise RuntimeError(f"{name} is left out in the operator's resident process.")
 
-    return type(name, (), {"__init__": refuse})
+# A module and a class for each name would be a tenth of the memory.
+_MODULE = ModuleType("left_out")

@@ -56,7 +56,7 @@ _MERGE = "application/merge-patch+json"
 _USER = "person"
 _LONGEST_SECONDS = 1800
 # The image's environment, as far as it is not about paths in a container.
-_OF_IMAGE = ("ANSIBLE_STDOUT_CALLBACK", "PYTHONDONTWRITEBYTECODE")
+_OF_IMAGE = ("ANSIBLE_STDOUT_CALLBACK", "GOGC", "PYTHONDONTWRITEBYTECODE")
 
 
 @dataclass(frozen=True)
@@ -268,7 +268,7 @@ def started(
     log = directory / "log"
     of_image = image.dockerfile.final.environment
     environment = {
-        **{name: of_image[name] for name in _OF_IMAGE},
+        **{name: of_image[name] for name in _OF_IMAGE if name in of_image},
         "ANSIBLE_CONFIG": str(image.directory / "ansible.cfg"),
         "DRUIDOPS_KUBECONFIG": str(login.kubeconfig),
         "DRUIDOPS_LOG": str(log),
