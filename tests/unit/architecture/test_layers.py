@@ -243,12 +243,6 @@ IMPURE = (
 )
 
 
-# Steps, which write, do not know those who only ask.
-STEPS_KNOW_NOTHING_OF = tuple(
-    f"{COLLECTION}{KUBERNETES}_cluster.{name}" for name in ("dry_run", "observe", "reads", "reconcile")
-)
-
-
 def files() -> list[str]:
     """Return every Python file of the collection's plugins."""
     return sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "plugins").rglob("*.py"))
@@ -354,11 +348,6 @@ def test_deciding_is_pure(file: str) -> None:
 def test_a_decision_loads_the_steps() -> None:
     steps = [file for file in files() if "/_cluster/steps/" in file and not file.endswith("/__init__.py")]
     assert {*steps} <= {*LOADED}
-
-
-@pytest.mark.parametrize("path", [file for file in files() if "/_cluster/steps/" in file])
-def test_a_step_neither_reads_a_cluster_nor_decides(path: str) -> None:
-    assert [name for name in imports(path, source_of(path)) if is_one_of(name, STEPS_KNOW_NOTHING_OF)] == []
 
 
 # The names of parameters and variables that hold a step.
