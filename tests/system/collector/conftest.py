@@ -20,13 +20,19 @@ from testbed.clients import helm
 COLLECTOR = "druidops.druid.collector"
 ROOT = Path(__file__).resolve().parents[3]
 CHART = ROOT / "charts" / "druid-collector"
+# by default, a pod has to run for 10 seconds
+AT_ONCE = {"minReadySeconds": 0}
 
 
 def resource(name: str = "telemetry", **spec: Any) -> dict[str, Any]:
-    """A Collector; `release` is the name of the collector, and other arguments are fields of its spec."""
+    """A Collector; `release` is the name of the collector, and other arguments are fields of its spec.
+
+    Its pods are available as soon as they are ready, unless it has a chart of its own.
+    """
     release = spec.pop("release", "telemetry")
     collector = {"name": release, **spec.pop("collector", {})}
-    return {"kind": "Collector", "metadata": {"name": name}, "spec": {"collector": collector, **spec}}
+    values = spec.pop("values", {}) | ({} if "chart" in spec else AT_ONCE)
+    return {"kind": "Collector", "metadata": {"name": name}, "spec": {"collector": collector, "values": values, **spec}}
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ def test_drift_is_reverted_and_a_failed_upgrade_too(
 
     # Helm fails after it has written the objects
     failing = str(with_template(tmp_path, FAILING))
-    live.merge("Collector", "telemetry", {"spec": {"values": None, "collector": {"version": "1"}}})
+    live.merge("Collector", "telemetry", {"spec": {"values": dict.fromkeys(UNUSABLE), "collector": {"version": "1"}}})
     assert "Not_a_name" in collectors.run(status=2, chart=failing).output
     assert (collectors.reason(), live.names("ConfigMap")) == ("HelmFailed", {"added"})
     assert "failedAttempt" in collectors.status()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 
-from ansible_collections.druidops.druid.tests.system.collector.conftest import Collectors, resource
+from ansible_collections.druidops.druid.tests.system.collector.conftest import AT_ONCE, Collectors, resource
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
@@ -78,7 +78,7 @@ def test_repository_that_is_not_allowed(collectors: Collectors, live: NamespaceC
 
 
 def test_without_resource(collectors: Collectors, live: NamespaceClient) -> None:
-    spec = {"collector": {"name": "telemetry"}}
+    spec = {"collector": {"name": "telemetry"}, "values": AT_ONCE}
     assert collectors.run(spec=spec).changed
     assert not collectors.run(spec=spec).changed
     assert collectors.run(spec=spec, state="absent").changed
