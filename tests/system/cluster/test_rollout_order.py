@@ -142,10 +142,10 @@ def test_a_group_that_has_to_be_recreated_stays_as_it_is_until_its_turn(live: Na
 
 def test_the_next_group_waits_for_pods_that_start_and_end_slowly(live: NamespaceClient) -> None:
     create(live)
-    slow = {"test/ready-delay": "2s", "test/delete-delay": "2s"}
+    slow = {"test/ready-delay": "1s", "test/delete-delay": "1s"}
     nodes: dict[str, Manifest] = {key: {"podAnnotations": slow} for key in TYPES}
     # Its new pods are ready before an old one ends.
-    nodes["brokers"] = {"podAnnotations": {"test/ready-delay": "2s"}}
+    nodes["brokers"] = {"podAnnotations": {"test/ready-delay": "1s"}}
     live.merge("Druid", NAME, {"spec": {"image": NEW, "nodes": nodes}})
     assert order_of_restarts(live) == list(TYPES)
     live.merge("Druid", NAME, {"spec": {"image": OLD}})

@@ -11,14 +11,24 @@ from collections.abc import Callable
 from typing import TypeVar
 
 Result = TypeVar("Result")
+# Seconds. What is waited for needs the processors, too, so that a pause is at least as long as the question before.
+SHORTEST, LONGEST = 0.02, 0.3
 
 
 def eventually(
     condition: Callable[[], Result | None], timeout: float = 180, *, otherwise: Callable[[], str] = str
 ) -> Result:
     """Return the first true result of the condition; if there is none, `otherwise` returns the text of the error."""
-    end = time.monotonic() + timeout
+    begin = time.monotonic()
+    asked = begin
     while not (result := condition()):
-        assert time.monotonic() < end, f"gave up waiting {otherwise()}"
-        time.sleep(0.02)
+        answered = time.monotonic()
+        assert answered < begin + timeout, f"gave up waiting {otherwise()}"
+        time.sleep(pause(answered - asked, answered - begin))
+        asked = time.monotonic()
     return result
+
+
+def pause(asked: float, waited: float) -> float:
+    """Return the seconds until the next question, from the duration of this one, and of all since the first."""
+    return min(max(SHORTEST, asked, waited / 10), LONGEST)
