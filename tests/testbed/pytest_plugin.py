@@ -19,6 +19,7 @@ from .control_plane import ControlPlane, ControlPlaneError
 from .versions import DEFAULT, version
 
 _MERGE = "application/merge-patch+json"
+_PLURALS = ("druids", "druidingestions", "collectors")
 _CRDS = Path(__file__).parents[2] / "config" / "crd"
 
 
@@ -37,35 +38,36 @@ def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlP
 
 @pytest.fixture
 def namespace(control_plane: ControlPlane) -> Iterator[str]:
-    """A new namespace, whose deletion is not waited for."""
+    """A new namespace."""
     with new_namespace(control_plane) as name:
         yield name
 
 
 @contextmanager
 def new_namespace(plane: ControlPlane) -> Iterator[str]:
-    """A new namespace, whose deletion is not waited for."""
+    """A new namespace, which is left behind with the control plane if that ends with this session.
+
+    To delete a namespace is more work than to create a cluster in it: each of 60 kinds is listed and deleted.
+    """
     name = f"test-{secrets.token_hex(4)}"
     plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
     try:
         yield name
     finally:
-        _remove_finalizers(plane, name)
-        plane.request("DELETE", f"/api/v1/namespaces/{name}")
+        for plural in _PLURALS:
+            _remove_all(plane, f"/apis/druid.apache.org/v1alpha1/namespaces/{name}/{plural}")
+        if plane.has_node or os.environ.get("DRUIDOPS_TESTBED"):
+            plane.request("DELETE", f"/api/v1/namespaces/{name}")
 
 
-def _remove_finalizers(plane: ControlPlane, namespace: str) -> None:
-    """Remove remaining finalizers: hundreds of terminating namespaces would keep the controllers busy."""
-    for plural in ("druids", "collectors"):
-        _remove_finalizers_of(plane, f"/apis/druid.apache.org/v1alpha1/namespaces/{namespace}/{plural}")
-
-
-def _remove_finalizers_of(plane: ControlPlane, path: str) -> None:
+def _remove_all(plane: ControlPlane, path: str) -> None:
+    """Remove all resources and their finalizers: an operator for all namespaces would reconcile them."""
     with suppress(ApiError):
         for metadata in [each["metadata"] for each in plane.request("GET", path)["items"]]:
             if metadata.get("finalizers"):
                 body = {"metadata": {"finalizers": None}}
                 plane.request("PATCH", f"{path}/{metadata['name']}", body, content_type=_MERGE)
+            plane.request("DELETE", f"{path}/{metadata['name']}")
 
 
 def kubernetes() -> str:
