@@ -97,6 +97,13 @@ def test_without_resource(ansible: Ansible, live: NamespaceClient, keeps_claims:
     assert without_status(live.writes(mark)) == []
 
 
+def test_variables_without_a_specification_keep_the_claims(live: NamespaceClient) -> None:
+    until_ready(live, "wiki", spec=all_kinds_cluster.spec(), without_resource=True)
+    removed = one_pass(live, "wiki", absent=True, without_resource=True)
+    assert any(each.startswith("These PVCs are retained, since spec is not set") for each in removed.warnings)
+    eventually(lambda: live.created_objects() == {(CLAIM, name) for name in CLAIMS})
+
+
 @pytest.mark.parametrize(
     "options",
     only_first(1, [{"spec": all_kinds_cluster.spec()}, {"without_resource": True}], "the same with a specification"),
