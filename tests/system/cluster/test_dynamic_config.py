@@ -312,9 +312,7 @@ def test_druid_requires_authentication(live: NamespaceClient, druid_basic: Druid
         assert login.password not in everything
 
 
-def test_druid_requires_tls_and_a_client_certificate(
-    live: NamespaceClient, druid_mutual_tls: Druid, druid_tls: Druid
-) -> None:
+def test_druid_requires_tls_and_a_client_certificate(live: NamespaceClient, druid_mutual_tls: Druid) -> None:
     assert druid_mutual_tls.client_certificate is not None
     certificate, key = druid_mutual_tls.client_certificate
     druid_mutual_tls.request("POST", COORDINATOR, {"maxSegmentsToMove": 100})
@@ -329,7 +327,7 @@ def test_druid_requires_tls_and_a_client_certificate(
 
         reason, message = reported()
         assert (reason, message.startswith("spec.endpoint.caSecretRef: there is no")) == ("SecretNotFound", True)
-        live.create(secret("trust", ca_crt=druid_tls.ca_file))
+        live.create(secret("trust", ca_crt=live.plane.ca_file))
         reason, message = reported()
         assert (reason, "ca_path is spec.endpoint.caSecretRef" in message) == ("DruidUnreachable", True)
         live.merge("Secret", "trust", {"stringData": {"ca.crt": "none"}})

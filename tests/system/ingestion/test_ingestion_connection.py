@@ -41,25 +41,26 @@ def create_secured(ingestion: Ingesting, **endpoint: Any) -> None:
     ingestion.live.create(resource)
 
 
-def test_wrong_and_right_certificate_authority(
-    live: NamespaceClient, druid_tls: Druid, druid_mutual_tls: Druid
-) -> None:
-    with ingesting(live, druid_tls) as ingestion:
-        live.create(secret("trust", ca_crt=druid_mutual_tls.ca_file))
-        create_secured(ingestion, **TRUST)
+def test_wrong_and_right_certificate_authority(live: NamespaceClient, druid_mutual_tls: Druid) -> None:
+    assert druid_mutual_tls.client_certificate is not None
+    certificate, key = druid_mutual_tls.client_certificate
+    with ingesting(live, druid_mutual_tls) as ingestion:
+        live.create(secret("trust", ca_crt=live.plane.ca_file))
+        live.create(secret("own", tls_crt=certificate, tls_key=key))
+        create_secured(ingestion, **TRUST, **OWN)
         assert not done(ingestion.one_pass())
         reported = ingestion.stored["status"]["message"]
         assert ingestion.condition("Ready") == ("False", "DruidUnreachable")
         assert "the server's certificate is not trusted" in reported
         assert "ca_path is spec.endpoint.caSecretRef" in reported
 
-        live.merge("Secret", "trust", secret("trust", ca_crt=druid_tls.ca_file))
+        live.merge("Secret", "trust", secret("trust", ca_crt=druid_mutual_tls.ca_file))
         ingestion.settled()
         assert ingestion.condition("Ready") == ("True", "Suspended")
 
 
-def test_invalid_certificate(live: NamespaceClient, druid_tls: Druid) -> None:
-    with ingesting(live, druid_tls) as ingestion:
+def test_invalid_certificate(live: NamespaceClient, druid_mutual_tls: Druid) -> None:
+    with ingesting(live, druid_mutual_tls) as ingestion:
         live.create({"kind": "Secret", "metadata": {"name": "trust"}, "stringData": {"ca.crt": "none"}})
         create_secured(ingestion, **TRUST)
         ingestion.one_pass()

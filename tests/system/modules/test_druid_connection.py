@@ -21,9 +21,9 @@ from ansible_collections.druidops.druid.tests.system.support.campaign import EAC
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible, Run
 from testbed.druid.druid import Druid
-from testbed.druid_plugin import druid, druid_basic, druid_mutual_tls, druid_tls, share_druid
+from testbed.druid_plugin import druid, druid_basic, druid_mutual_tls, share_druid
 
-__all__ = ["druid", "druid_basic", "druid_mutual_tls", "druid_tls", "share_druid"]
+__all__ = ["druid", "druid_basic", "druid_mutual_tls", "share_druid"]
 
 LIST = "/druid/indexer/v1/supervisor"
 
@@ -76,24 +76,19 @@ def test_without_permission(druid_basic: Druid) -> None:
         assert "403 Forbidden" in str(eventually(refused))
 
 
-def test_with_a_private_certificate_authority(druid_tls: Druid) -> None:
-    assert ask(urls=(druid_tls.url,), ca_file=str(druid_tls.ca_file)) == []
-    assert ask(urls=(druid_tls.url,), verify=False) == []
-    with pytest.raises(Unreachable, match=r"certificate.*ca_path"):
-        ask(urls=(druid_tls.url,))
-
-
-def test_with_the_wrong_certificate_authority(druid_tls: Druid, druid_mutual_tls: Druid) -> None:
-    with pytest.raises(Unreachable, match="certificate"):
-        ask(urls=(druid_tls.url,), ca_file=str(druid_mutual_tls.ca_file))
-
-
-def test_with_a_client_certificate(druid_mutual_tls: Druid) -> None:
+def test_with_a_private_certificate_authority_and_a_client_certificate(druid_mutual_tls: Druid) -> None:
     assert druid_mutual_tls.client_certificate is not None
     cert, key = map(str, druid_mutual_tls.client_certificate)
     ca_file = str(druid_mutual_tls.ca_file)
+    own: dict[str, Any] = {"urls": (druid_mutual_tls.url,), "client_cert": cert, "client_key": key}
 
-    assert ask(urls=(druid_mutual_tls.url,), ca_file=ca_file, client_cert=cert, client_key=key) == []
+    assert isinstance(ask(**own, ca_file=ca_file), list)
+    assert isinstance(ask(**own, verify=False), list)
+    with pytest.raises(Unreachable, match=r"certificate.*ca_path"):
+        ask(**own)
+    # one that has not signed the server's
+    with pytest.raises(Unreachable, match="certificate"):
+        ask(**own, ca_file=cert)
     with pytest.raises(Unreachable):
         ask(urls=(druid_mutual_tls.url,), ca_file=ca_file)
 

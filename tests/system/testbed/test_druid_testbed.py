@@ -152,19 +152,21 @@ def test_passwords_are_private(druid_basic: Druid) -> None:
 
 
 @pytest.mark.parametrize("server", DRUID_SERVERS)
-def test_tls_is_verified_by_the_authority(druid_tls: Druid, server: str) -> None:
-    assert druid_tls.url.startswith("https://")
-    assert druid_tls.request("GET", STATUS, server=server)["version"] == druid_tls.version
+def test_tls_is_verified_by_the_authority(druid_mutual_tls: Druid, server: str) -> None:
+    assert druid_mutual_tls.url.startswith("https://")
+    assert druid_mutual_tls.request("GET", STATUS, server=server)["version"] == druid_mutual_tls.version
 
 
-def test_tls_is_not_trusted_without_the_authority(druid_tls: Druid) -> None:
+def test_tls_is_not_trusted_without_the_authority(druid_mutual_tls: Druid) -> None:
     with pytest.raises(OSError, match="CERTIFICATE_VERIFY_FAILED"):
-        get(druid_tls)
+        get(druid_mutual_tls)
 
 
-def test_tls_of_all_servers_among_each_other(druid_tls: Druid) -> None:
+def test_tls_of_all_servers_among_each_other(druid_mutual_tls: Druid) -> None:
     # the router connects to the broker, and the broker to the coordinator
-    assert len(druid_tls.query("SELECT server_type FROM sys.servers WHERE tls_port > 0")) == len(DRUID_SERVERS) + 1
+    assert (
+        len(druid_mutual_tls.query("SELECT server_type FROM sys.servers WHERE tls_port > 0")) == len(DRUID_SERVERS) + 1
+    )
 
 
 def test_client_certificate_is_required(druid_mutual_tls: Druid) -> None:
@@ -175,10 +177,10 @@ def test_client_certificate_is_required(druid_mutual_tls: Druid) -> None:
         get(druid_mutual_tls, authority=druid_mutual_tls.ca_file)
 
 
-def test_proxy_records_exchanges(druid_tls: Druid) -> None:
-    with recording_proxy(druid_tls.upstream) as proxy:
+def test_proxy_records_exchanges(druid_mutual_tls: Druid) -> None:
+    with recording_proxy(druid_mutual_tls.upstream) as proxy:
         client = Api(proxy.url)
-        assert client.request("GET", STATUS)["version"] == druid_tls.version
+        assert client.request("GET", STATUS)["version"] == druid_mutual_tls.version
         assert client.request("POST", "/druid/v2/sql", {"query": 'SELECT 1 AS "one"'}) == [{"one": 1}]
         proxy.fail_next(Loss.CUT, method="POST")
         with pytest.raises(OSError, match=r"reset|closed"):
