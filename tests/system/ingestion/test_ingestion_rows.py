@@ -31,6 +31,8 @@ def test_rows_of_the_topic_are_queryable(ingestion: Ingesting) -> None:
     eventually(rows.has_all)
 
     suspend(ingestion)
+    # the Broker may see the Historical later than the Coordinator does
+    eventually(rows.has_all)
     rows.produce(50)
     assert rows.numbers == [*range(100)]
     ingestion.change(suspend=False)
@@ -39,13 +41,16 @@ def test_rows_of_the_topic_are_queryable(ingestion: Ingesting) -> None:
 
     rows.produce(25)
     eventually(ingestion.is_reading)
-    ingestion.change(ingestion={"nativeSpec": kafka_spec(ingestion, taskCount=2)})
+    changed = kafka_spec(ingestion, taskCount=2)
+    # a supervisor that is terminated has to wait until its task is told to publish
+    changed["spec"]["tuningConfig"]["shutdownTimeout"] = "PT60S"
+    ingestion.change(ingestion={"nativeSpec": changed})
     rows.produce(25)
     eventually(rows.has_all)
 
     eventually(ingestion.is_reading)
     ingestion.one_pass(absent=True)
-    assert rows.has_all()
+    eventually(rows.has_all)
 
 
 def test_reset_on_resume_reads_the_topic_again(ingestion: Ingesting) -> None:

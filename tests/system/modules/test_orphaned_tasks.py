@@ -39,7 +39,8 @@ def stream(druid: Druid) -> Iterator[Stream]:
 
 
 def spec_of(stream: Stream, **io: Any) -> dict[str, Any]:
-    spec = stream.spec()
+    """Its supervisor waits at its end until its tasks are told to publish."""
+    spec = stream.spec(shutdownTimeout="PT60S")
     return {**spec, "spec": {**spec["spec"], "ioConfig": {**spec["spec"]["ioConfig"], **io}}}
 
 
@@ -93,7 +94,7 @@ def test_tasks_are_kept_on_request(stream: Stream) -> None:
 
 
 def test_published_rows_are_not_lost(stream: Stream) -> None:
-    stream.direct.supervisor(spec=stream.spec(), wait=True, wait_for=READING)
+    stream.direct.supervisor(spec=spec_of(stream), wait=True, wait_for=READING)
     eventually(stream.has_all)
     removed = remove(stream)
     assert (result_of(removed), removed["warnings"]) == ([], [])
@@ -104,7 +105,7 @@ def test_published_rows_are_not_lost(stream: Stream) -> None:
 
 def test_tasks_that_publish_after_a_suspension_are_not_shut_down(stream: Stream) -> None:
     """The suspended supervisor is a new one, which does not know them yet."""
-    stream.direct.supervisor(spec=stream.spec(), wait=True, wait_for=READING)
+    stream.direct.supervisor(spec=spec_of(stream), wait=True, wait_for=READING)
     eventually(stream.has_all)
     stream.direct.supervisor(spec=spec_of(stream, startDelay="PT1H"), suspended=True)
     assert result_of(remove(stream)) == []

@@ -145,7 +145,7 @@ def assert_converges(calls: Calls, *, is_done: bool = False) -> None:
     for stream in (calls.created, calls.changed):
         stream.produce(10)
         eventually(stream.has_all)
-    assert calls.removed.has_all()
+    eventually(calls.removed.has_all)
 
 
 @pytest.fixture

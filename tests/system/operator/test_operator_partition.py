@@ -37,6 +37,6 @@ def test_changes_during_a_network_partition_are_reconciled(
 
         eventually(lambda: live.find("Service", "druid-edited-brokers"))
         eventually(lambda: live.find("Druid", "deleted") is None)
+        eventually(lambda: live.get("PodDisruptionBudget", "druid-changed-brokers")["spec"]["maxUnavailable"] == 2)
         started.wait_until_settled("edited", "changed", "created")
-        assert live.get("PodDisruptionBudget", "druid-changed-brokers")["spec"]["maxUnavailable"] == 2
         eventually(lambda: not [name for _kind, name in live.created_objects() if "deleted" in name])
