@@ -45,7 +45,7 @@ def namespace(control_plane: ControlPlane) -> Iterator[str]:
 
 @contextmanager
 def new_namespace(plane: ControlPlane) -> Iterator[str]:
-    """A new namespace, which is left behind with the control plane if that ends with this session.
+    """A new namespace, which is not deleted if the control plane ends with this session.
 
     To delete a namespace is more work than to create a cluster in it: each of 60 kinds is listed and deleted.
     """

@@ -42,7 +42,7 @@ def test_rows_of_the_topic_are_queryable(ingestion: Ingesting) -> None:
     rows.produce(25)
     eventually(ingestion.is_reading)
     changed = kafka_spec(ingestion, taskCount=2)
-    # a supervisor that is terminated has to wait until its task is told to publish
+    # a supervisor that is terminated has to have the time to request of its task to publish
     changed["spec"]["tuningConfig"]["shutdownTimeout"] = "PT60S"
     ingestion.change(ingestion={"nativeSpec": changed})
     rows.produce(25)

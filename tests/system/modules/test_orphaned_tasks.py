@@ -39,7 +39,7 @@ def stream(druid: Druid) -> Iterator[Stream]:
 
 
 def spec_of(stream: Stream, **io: Any) -> dict[str, Any]:
-    """Its supervisor waits at its end until its tasks are told to publish."""
+    """Its supervisor has the time to request of its tasks to publish, when it is terminated."""
     spec = stream.spec(shutdownTimeout="PT60S")
     return {**spec, "spec": {**spec["spec"], "ioConfig": {**spec["spec"]["ioConfig"], **io}}}
 
