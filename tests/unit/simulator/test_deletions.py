@@ -6,6 +6,9 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+from functools import cache
+
 import pytest
 from ansible_collections.druidops.druid.tests.simulator.specification import Cluster, Group
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import (
@@ -29,6 +32,11 @@ _REQUESTS = range(36)
 
 
 def converged(by: By) -> Observer:
+    return deepcopy(_converged(by))
+
+
+@cache
+def _converged(by: By) -> Observer:
     observer = Observer(by)
     observer.act(Create(CLUSTER))
     observer.converge()
