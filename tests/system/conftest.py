@@ -141,7 +141,9 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print what tests have counted; what they print themselves is lost in parallel runs."""
-    for report in terminalreporter.getreports("passed"):
-        for name, text in report.user_properties:
-            if name == "measurement":
-                terminalreporter.write_line(str(text))
+    properties = [each for report in terminalreporter.getreports("passed") for each in report.user_properties]
+    measured = [str(text) for name, text in properties if name == "measurement"]
+    if measured:
+        terminalreporter.section("measured by the tests")
+    for text in measured:
+        terminalreporter.write_line(text)
