@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
@@ -118,8 +119,10 @@ def test_the_class_of_existing_claims_changes_without_a_restart(storing: Namespa
     assert classes(storing) == [None] * 4
     for name in ("fast", "slow"):
         request(storing, **{FIELD: name})
-        planned = one_pass(storing, NAME, check_mode=True).plan.steps
-        assert {step.remark for step in planned if step.updates_claim} == {f" (set {FIELD} to {name})"}
+        planned = plan_output.lines(one_pass(storing, NAME, check_mode=True).plan)
+        assert [text for text in planned if FIELD in text] == [
+            f"update {CLAIM} {each} (set {FIELD} to {name})" for each in (ALONE, *CLAIMS)
+        ]
         assert settled(storing) == []
         assert classes(storing) == [name] * 4
         assert warning(storing) == ""
