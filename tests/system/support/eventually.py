@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
+
 Result = TypeVar("Result")
 # Seconds. What is waited for needs the processors, too, so that a pause is at least as long as the question before.
 SHORTEST, LONGEST = 0.02, 0.3
@@ -27,6 +29,12 @@ def eventually(
         time.sleep(pause(answered - asked, answered - begin))
         asked = time.monotonic()
     return result
+
+
+def pausing() -> Clock:
+    """Return a clock for reconciles without a time between them."""
+    begin = time.monotonic()
+    return Clock(sleep=lambda _seconds: time.sleep(pause(5 * SHORTEST, time.monotonic() - begin)))
 
 
 def pause(asked: float, waited: float) -> float:

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import run as kernel
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
-from ansible_collections.druidops.druid.tests.system.support.eventually import pause
+from ansible_collections.druidops.druid.tests.system.support.eventually import pausing
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 
 
@@ -87,9 +86,7 @@ def one_pass(live: NamespaceClient, name: str, check_mode: bool = False, **reque
 def until_reached(live: NamespaceClient, name: str, **request: Any) -> Outcome[Plan]:
     """Reconcile until the cluster is in the desired state."""
     requested = cluster_request(name, live.namespace, wait=True, wait_timeout=300, wait_sleep=0, **request)
-    begin = time.monotonic()
-    clock = Clock(sleep=lambda _seconds: time.sleep(pause(0.1, time.monotonic() - begin)))
-    outcome = run(connection(live), requested, lambda _text: None, clock)
+    outcome = run(connection(live), requested, lambda _text: None, pausing())
     assert not outcome.timed_out
     return outcome
 

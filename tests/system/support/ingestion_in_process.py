@@ -18,6 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
+from ansible_collections.druidops.druid.tests.system.support.eventually import pausing
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
     Manifest,
@@ -85,7 +86,7 @@ class Ingesting:
         requested = Request(
             self.name, self.live.namespace, settings, wait=True, wait_timeout=120, wait_sleep=0, **request
         )
-        outcome = run(INGESTION, connection(self.live), requested, lambda _text: None, Clock())
+        outcome = run(INGESTION, connection(self.live), requested, lambda _text: None, pausing())
         assert not outcome.timed_out, outcome.report
         assert outcome.report is not None
         assert not outcome.report.plan.problems, outcome.report.plan.problems
