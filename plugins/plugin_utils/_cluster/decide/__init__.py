@@ -44,6 +44,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.headless_services import headless_services
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import orphaned_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.memory_warnings import memory_warnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.other_objects import (
     with_all_claims,
@@ -229,7 +230,8 @@ def _plan(draft: Draft) -> Plan:
     plan = with_decommission(draft.plan(), inputs)
     of_volumes = (*undersized_pvcs(inputs), *oversized_pvcs(inputs), *oversized_caches(inputs))
     warnings = (*plan.warnings, *of_volumes, *retained_services(inputs), *strategy_warnings(inputs.cluster))
-    warnings = (*warnings, *setting_warnings(inputs.cluster), *ignored_updates(inputs), *overridden_values(inputs))
+    warnings = (*warnings, *setting_warnings(inputs.cluster), *memory_warnings(inputs.cluster))
+    warnings = (*warnings, *ignored_updates(inputs), *overridden_values(inputs))
     expanding = expanding_volumes(inputs)
     findings = (*plan.findings, *infeasible_expansions(inputs), *expansion_finding(expanding))
     plan = replace(plan, findings=findings, warnings=warnings, expanding=expanding)
