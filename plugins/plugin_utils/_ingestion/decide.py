@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import differing_fields
@@ -28,6 +29,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs i
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     MAX_BYTES,
+    AbandonedRequest,
     LastApplied,
     size_of,
     to_config_map,
@@ -46,8 +48,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps im
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import described_supervisors
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since, timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pause_finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest, join_limited
+
+# A request that Druid has not answered in time: it takes up to 80 seconds to stop a supervisor, longer than one
+# reconcile in the operator may wait. A repeated request would wait for the first one, and would then stop the new
+# supervisor again. After this time Druid has lost the request, as when the Overlord was restarted.
+REPEAT_AFTER = timedelta(seconds=120)
 
 
 def decide(inputs: Inputs) -> Plan:
@@ -235,3 +243,29 @@ def _differing_fields(before: Any, after: Any) -> list[str]:
     """Return the fields that differ, including those on one side only."""
     on_one_side = {*before} ^ {*after} if isinstance(before, Mapping) and isinstance(after, Mapping) else set()
     return sorted({*differing_fields(before, after), *on_one_side})
+
+
+def with_abandoned(record: LastApplied, step: Step, now: datetime) -> LastApplied:
+    """Return the record after the request of this step was abandoned."""
+    return replace(record, abandoned=AbandonedRequest(_identity(step), timestamp(now)))
+
+
+def without_repetition(plan: Plan, record: LastApplied, now: datetime) -> Plan:
+    """Return the plan; if its first request to Druid is the abandoned one, without all that is not done before."""
+    first = next((step for step in plan.steps if step.in_druid), None)
+    last = record.abandoned
+    if first is None or last is None or last.identity != _identity(first):
+        return plan
+    if seconds_since(last.at, now) >= REPEAT_AFTER.total_seconds():
+        return plan
+    finding = Finding(
+        reasons.DRUID_UNREACHABLE,
+        f"Druid has not answered the request to {first.title} in time ({last.at}), and does not show its result yet. "
+        f"It is sent again {REPEAT_AFTER.total_seconds():.0f} s after that, in case Druid has lost it.",
+    )
+    kept = tuple(step for step in plan.steps if not (step.in_druid or step.saved))
+    return replace(plan, steps=kept, findings=(finding, *plan.findings))
+
+
+def _identity(step: Step) -> str:
+    return digest([step.title, None if step.change is None else step.change.after])

@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
     disallowed_secret,
     secrets_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, lost_record, names, noted
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, lost_record, names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connection import druid_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_deletion import (
     Deletion,
@@ -140,7 +140,7 @@ class DeletionReads(Reads):
                 last = noted_record(ingestion)
                 # the annotation is written before a submission, the status after it
                 record = last if last.id and last.revision >= record.revision else record
-            warnings = (*unconfirmed, *noted.warnings(self.observed.config_map, ingestion))
+            warnings = (*unconfirmed, *lost_record.warnings(self.observed.config_map, ingestion))
             self._found = Found(record, self.observed.siblings, warnings)
         return self._found
 

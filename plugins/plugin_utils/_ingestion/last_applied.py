@@ -109,7 +109,7 @@ class LastApplied:
 def read_last_applied(config_map: Manifest | None, ingestion: Ingestion) -> LastApplied:
     """Return the record in the ConfigMap, or else the Go operator's record in the status of the resource.
 
-    It is believed as it is: ``noted.believed`` decides about a ConfigMap.
+    It is believed as it is: ``lost_record.believed`` decides about a ConfigMap.
     """
     if config_map is None or not is_own(config_map, ingestion):
         return _of_go_operator(ingestion)

@@ -23,12 +23,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import Normalized, with_normalized
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, validate
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.abandoned import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connection import druid_connection
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import (
+    decide,
     with_abandoned,
     without_repetition,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connection import druid_connection
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.finalize import finalize
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
     DruidState,

@@ -16,7 +16,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._http import time_limit
 from ansible_collections.druidops.druid.plugins.module_utils._http.time_limit import TimeLimit
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import abandoned
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import ARGUMENTS, Options, to_options
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
@@ -107,7 +107,7 @@ def test_abandoned_request_is_not_repeated(
         assert ingestion.condition("Ready") == ("True", "Suspended")
     else:
         assert "has not answered the request to create supervisor" in ingestion.stored["status"]["message"]
-        monkeypatch.setattr(abandoned, "REPEAT_AFTER", timedelta())
+        monkeypatch.setattr(decide, "REPEAT_AFTER", timedelta())
     ingestion.settled()
     assert ingestion.times_submitted("kafka") == 1
     [record] = [each for each in ingestion.live.list("ConfigMap") if ingestion.name in each["metadata"]["name"]]

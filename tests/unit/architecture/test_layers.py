@@ -202,7 +202,7 @@ PURE = (
     *(
         f"plugins/plugin_utils/_ingestion/{name}.py"
         for name in (
-            *("batch", "decide", "decide_deletion", "inputs", "last_applied", "names", "noted", "spec", "status"),
+            *("batch", "decide", "decide_deletion", "inputs", "last_applied", "lost_record", "names", "spec", "status"),
             *("supervisor", "validate"),
         )
     ),

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound, Unreachable
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, UncertainState
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.abandoned import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import (
     REPEAT_AFTER,
     with_abandoned,
     without_repetition,

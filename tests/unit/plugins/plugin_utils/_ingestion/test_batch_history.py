@@ -18,8 +18,8 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import read_last_applied
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_record import believed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import NOTE_ANNOTATION
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.noted import believed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
