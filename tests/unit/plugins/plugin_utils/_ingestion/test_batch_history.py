@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe 
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.status import status
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import Submit, act
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import BATCH, resource
@@ -78,7 +78,7 @@ class World:
         plan = decide(inputs)
         done, api = Reconciled(resource, ingestion, plan, observed=observed), cast(KubernetesApi, self)
         for step in plan.steps:
-            if isinstance(step, Submit):
+            if step.in_druid:
                 self._write()
                 # Druid does not accept an id twice
                 self.tasks.setdefault(step.job.task_id(step.attempt), ingestion.document["context"]["document"])

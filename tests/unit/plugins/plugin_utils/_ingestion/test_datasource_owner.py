@@ -23,7 +23,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs i
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, to_config_map
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import SaveLastApplied
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import BATCH, ingestion
 from hypothesis import given
@@ -194,7 +193,7 @@ def test_warns_of_what_a_former_datasource_keeps(own: Ingestion, siblings: list[
 
 def test_record_does_not_have_what_another_owns() -> None:
     plan = decide(inputs_of(B, [A]))
-    saved = [step.record.specified for step in plan.steps if isinstance(step, SaveLastApplied) and step.record]
+    saved = [record.specified for record in plan.saved if record]
     assert [{"rules", "compaction"} & {*each} for each in saved] == [set()] * len(saved)
     assert [each.reason for each in plan.findings] == ["DuplicateDatasourceConfig"] * 2
 
