@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.go_operator import WORKLOADS, GoOperator, take_over
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import (
@@ -82,6 +83,11 @@ def test_drift_of_adopted_objects_is_reverted_without_template_changes(adopted: 
     assert one_pass(adopted, NAME).plan.steps == ()
 
 
+def restarted(live: NamespaceClient) -> list[str]:
+    """Reconcile once, and return the workloads whose pods that restarts."""
+    return [str(step.key) for step in one_pass(live, NAME).plan.steps if step.restarts_pods]
+
+
 def test_foreign_additions_to_a_template_are_kept(adopted: NamespaceClient) -> None:
     def add(live: Manifest) -> None:
         live["spec"]["template"]["spec"]["containers"].append({"name": "mine", "image": "example.com/x"})
@@ -98,8 +104,8 @@ def test_foreign_additions_to_a_template_are_kept(adopted: NamespaceClient) -> N
     assert without_status(adopted.writes(mark)) == []
     # It is kept also when the template changes and loses its duplicates.
     adopted.merge("Druid", NAME, {"spec": {"nodes": {"routers": {"image": "apache/druid:36.0.0"}}}})
-    steps = one_pass(adopted, NAME).plan.steps
-    assert [str(step.key) for step in steps if step.restarts_pods] == [f"StatefulSet {ROUTERS}"]
+    # once the pods of the restart are ready
+    assert eventually(lambda: restarted(adopted)) == [f"StatefulSet {ROUTERS}"]
     after = templates(adopted)
     routers = after[ROUTERS]
     assert "kubectl.kubernetes.io/restartedAt" in routers["metadata"]["annotations"]
