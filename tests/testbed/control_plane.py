@@ -207,10 +207,16 @@ class ControlPlane(Running):
             if "kind: CustomResourceDefinition" in document
         ]
         for name in names:
-            self._wait(f"the CRD {name}", partial(self._established, name))
+            self._wait(f"the CRD {name}", partial(self._serves, name))
 
-    def _established(self, name: str) -> bool:
-        return _has(self.request("GET", f"{_CRDS}/{name}"), "Established")
+    def _serves(self, name: str) -> bool:
+        """True if resources can be listed: the storage of an established CRD may not be initialized yet (429)."""
+        definition = self.request("GET", f"{_CRDS}/{name}")
+        if not _has(definition, "Established"):
+            return False
+        spec = definition["spec"]
+        self.request("GET", f"/apis/{spec['group']}/{spec['versions'][0]['name']}/{spec['names']['plural']}")
+        return True
 
     def _nodes_ready(self) -> bool:
         nodes = self.request("GET", "/api/v1/nodes")["items"]
