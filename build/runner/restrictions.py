@@ -116,14 +116,20 @@ def sweep(directory: str, unused: float, now: float) -> None:
     import shutil
 
     left = MAX_REMOVED
-    for extravars in glob.iglob(f"{glob.escape(root)}/*/*/*/*/*/env/extravars"):
+    for resource in glob.iglob(f"{glob.escape(root)}/*/*/*/*/*"):
         # another run may remove it, and a namespace may have other resources
         with suppress(OSError):
-            if left and now - os.stat(extravars).st_mtime > unused:
+            if left and now - _last_run(resource) > unused:
                 left -= 1
-                resource = os.path.dirname(os.path.dirname(extravars))
                 shutil.rmtree(resource, ignore_errors=True)
                 os.rmdir(os.path.dirname(resource))
+
+
+def _last_run(resource: str) -> float:
+    """The time of the last run of a resource; if its removal was interrupted, that of its last removed file."""
+    with suppress(FileNotFoundError):
+        return os.stat(os.path.join(resource, "env", "extravars")).st_mtime
+    return os.stat(resource).st_mtime
 
 
 def _is_due(stamp: str, now: float) -> bool:

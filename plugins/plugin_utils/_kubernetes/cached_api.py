@@ -88,11 +88,13 @@ def _versions(objects: Iterable[Manifest]) -> Versions:
 class CachedApi(RecordingApi):
     """Reads from ansible-operator's proxy, and Secrets by ``connect`` from the API server; SomethingToDo for a write.
 
-    ansible-operator watches a kind after a GET by name of an object that one of our resources owns, so one of each kind
-    is read by name. ``error`` is set if the cache did not respond: then nothing is watched either.
+    ansible-operator watches a kind for ``owner``, the kind of the reconciled resource, after a GET by name of an object
+    that one of these owns, so one of each kind is read by name. ``error`` is set if the cache did not respond: then
+    nothing is watched either.
     """
 
     connect: Callable[[], KubernetesApi] = field(kw_only=True)
+    owner: str = field(kw_only=True)
     error: KubernetesError | None = None
 
     @cached_property
@@ -120,7 +122,7 @@ class CachedApi(RecordingApi):
         if kind in NOT_LISTED:
             raise SomethingToDo
         listed = super().list_objects(kind, namespace, label_selector)
-        owned = next(filter(_is_of_resource, listed), None)
+        owned = next(filter(self._is_owned, listed), None)
         if owned:
             self.get(kind, namespace, owned["metadata"]["name"])
         return listed
@@ -128,6 +130,11 @@ class CachedApi(RecordingApi):
     def list_names(self, kind: str, namespace: str | None) -> list[str]:
         """SomethingToDo: the cache does not support tables."""
         raise SomethingToDo
+
+    def _is_owned(self, live: Manifest) -> bool:
+        """True if a resource of the kind owns the object: not a pod, for example."""
+        kind = (KINDS[self.owner].api_version, self.owner)
+        return any((each["apiVersion"], each["kind"]) == kind for each in live["metadata"].get("ownerReferences") or ())
 
     def _request(self, method: str, *args: Any, **kwargs: Any) -> Manifest:
         if method != "GET":
@@ -138,12 +145,6 @@ class CachedApi(RecordingApi):
             if isinstance(error, Unreachable) or (isinstance(error, ApiError) and error.status >= SERVER_ERROR):
                 self.error = error
             raise
-
-
-def _is_of_resource(live: Manifest) -> bool:
-    """True if a resource of ours owns the object: not a pod, for example."""
-    owners = live["metadata"].get("ownerReferences") or ()
-    return any(each["apiVersion"] == KINDS["Druid"].api_version for each in owners)
 
 
 # A cache is some milliseconds late, on a busy machine more. One that has not changed in this time does not refresh.

@@ -99,7 +99,7 @@ class Task:
         cache = _cache(self.arguments["cache_kubeconfig"], meter) if self.arguments["cache_kubeconfig"] else None
         if cache is None:
             return reconcile(connect_server())
-        cached = CachedApi.of(meter.of_cache(cache), connect=connect_server)
+        cached = CachedApi.of(meter.of_cache(cache), connect=connect_server, owner=self.kind.name)
         # the cache may not have the status that has just been written yet
         if unfinished or not self.kind.reads_cache:
             return reconcile(cached.direct)

@@ -316,6 +316,18 @@ def test_files_of_resources_without_runs_are_removed(tmp_path: Path) -> None:
     assert (tmp_path / "outside").exists()
 
 
+def test_a_removal_that_was_interrupted_is_completed(tmp_path: Path) -> None:
+    current = runs_of(tmp_path, "a", "current", 0)
+    interrupted, starting = (runs_of(tmp_path, "a", name, HOUR) for name in ("interrupted", "starting"))
+    for each, age in ((interrupted, HOUR), (starting, 0)):
+        (each / "env" / "extravars").unlink()
+        os.utime(each, (NOW - age, NOW - age))
+
+    sweep(str(current), UNUSED_SECONDS, NOW)
+
+    assert [each.exists() for each in (interrupted, starting)] == [False, True]
+
+
 def test_removes_some_at_a_time_and_not_in_every_run(tmp_path: Path) -> None:
     current = runs_of(tmp_path, "a", "current", 0)
     for number in range(MAX_REMOVED + 5):

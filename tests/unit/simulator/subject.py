@@ -136,7 +136,7 @@ class Subject:
         """Reconcile as the operator does, which first reads a cache; None as above. `ages`: see `Store.as_of`."""
         self._set_finalizer()
         cache = KubernetesApi("https://cache", Server(self.world.store.as_of(ages)), sleep=lambda _seconds: None)
-        cached = CachedApi.of(cache, connect=self.world.api)
+        cached = CachedApi.of(cache, connect=self.world.api, owner="Druid")
         request, now = Task(NAME, NAMESPACE, Options(keep_finalizer=True)), self.world.clock.now
 
         def on_server(api: KubernetesApi) -> Outcome[Plan]:

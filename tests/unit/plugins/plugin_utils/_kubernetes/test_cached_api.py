@@ -51,7 +51,7 @@ def direct() -> Iterator[Server]:
 def cached(cache: Server, direct: Server) -> Iterator[CachedApi]:
     with urllib3.PoolManager() as pool:
         api = KubernetesApi(cache.url, pool, sleep=lambda _seconds: None)
-        yield CachedApi.of(api, connect=lambda: KubernetesApi(direct.url, pool))
+        yield CachedApi.of(api, connect=lambda: KubernetesApi(direct.url, pool), owner="Druid")
 
 
 def test_reads_from_the_cache(cached: CachedApi, cache: Server, direct: Server) -> None:
@@ -70,14 +70,15 @@ def test_reads_secrets_from_the_api_server(cached: CachedApi, cache: Server, dir
     assert cache.requests == []
 
 
-def test_list_starts_a_watch_of_each_kind_with_objects_of_a_resource(cached: CachedApi, cache: Server) -> None:
+def test_list_starts_a_watch_of_each_kind_with_objects_that_the_kind_owns(cached: CachedApi, cache: Server) -> None:
     owners: tuple[dict[str, str], ...] = (
         {"apiVersion": "apps/v1", "kind": "StatefulSet"},
+        {"apiVersion": "druid.apache.org/v1alpha1", "kind": "DruidIngestion"},
         {"apiVersion": "druid.apache.org/v1alpha1", "kind": "Druid"},
     )
     metadata = [{"name": "unowned"}, *({"name": each["kind"], "ownerReferences": [each]} for each in owners)]
     listed = Response(body={"items": [{"metadata": each} for each in metadata]})
-    of_others = Response(body={"items": [{"metadata": each} for each in metadata[:2]]})
+    of_others = Response(body={"items": [{"metadata": each} for each in metadata[:3]]})
     cache.responses = [listed, Response(body=OBJECT), of_others]
 
     cached.list_objects("ConfigMap", "ns", "druid_cr=c")
