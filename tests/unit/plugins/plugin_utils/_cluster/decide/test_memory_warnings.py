@@ -12,8 +12,11 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.memory_warnings import memory_warnings
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import decided, inputs
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged
 
 SAMPLES = sorted((Path(__file__).parents[6] / "config" / "samples").glob("*.yaml"))
 BUFFERS = """
@@ -189,6 +192,14 @@ def test_settings_of_the_cluster_count() -> None:
     limits = {"resources": {"limits": {"memory": "1Gi"}}}
     found = [*memory_warnings(druid.cluster({"extra.jvm.options": "-Xmx2g"}, **spec, **limits))]
     assert ["needs 100Mi" in found[0], "2Gi of heap (-Xmx) + 299Mi" in found[1], len(found)] == [True, True, 2]
+
+
+def test_plan_has_the_warning_and_is_not_blocked() -> None:
+    settled = converged(render(druid.cluster()))
+    cluster = druid.cluster(node("historical", "-Xmx4g", memory="1Gi"))
+    plan = decided(inputs(cluster, settled))
+    assert [*memory_warnings(cluster)] == [each for each in plan.warnings if "OOMKilled" in each] != []
+    assert "StatefulSet" in {step.key.kind for step in plan.steps}
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
