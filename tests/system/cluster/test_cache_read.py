@@ -104,7 +104,7 @@ class Operator:
         uid = (self.live.find("Druid", NAME) or {"metadata": {"uid": ""}})["metadata"]["uid"]
         times = (Clock().now() + timedelta(seconds=PERIOD * number) for number in range(10))
         now = next(each for each in times if is_full_due(uid, PERIOD, each) == is_due)
-        cached = CachedApi.of(cached, connect=lambda: direct)
+        cached = CachedApi.of(cached, connect=lambda: direct, owner="Druid")
         return cache_first(DRUID, request, cached, PERIOD, now, on_server, self.errors.append)
 
 

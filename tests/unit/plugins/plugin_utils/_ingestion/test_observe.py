@@ -49,4 +49,4 @@ def test_cache_does_not_decide_if_a_resource_is_unreadable() -> None:
     with observing() as (server, api):
         server.responses = [MISSING, TOO_DEEP]
         with pytest.raises(SomethingToDo):
-            observe(CachedApi.of(api, connect=lambda: api), ingestion(druidCluster=None), ())
+            observe(CachedApi.of(api, connect=lambda: api, owner="DruidIngestion"), ingestion(druidCluster=None), ())
