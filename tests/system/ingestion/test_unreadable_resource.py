@@ -42,5 +42,5 @@ def test_unreadable_resource_blocks_no_other(live: NamespaceClient) -> None:
     assert sorted(api.list_names(KIND, live.namespace)) == ["deep", "other", "own"]
     found = observe(api, Ingestion.from_resource(own), ()).siblings
     assert {each.name for each in found} - {"deep"} == {"other"}
-    # Whoever removes all resources of the namespace could not read it, either.
+    # The fixture that removes all resources of the namespace cannot read it, either.
     live.plane.request("DELETE", f"{live.path(KIND)}/deep")
