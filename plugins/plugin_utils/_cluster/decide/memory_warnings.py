@@ -23,6 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.con
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.druid_bytes import parse_bytes
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.properties import properties
 
 # distribution/docker/druid.sh of Druid: its variables, each with the option whose lines in jvm.config it replaces.
@@ -47,11 +48,7 @@ _WITH_BUFFERS = ("broker", "historical", "indexer", "peon")
 _PROCESSING = "druid.processing."
 _FORKED = "druid.indexer.fork.property."
 _PEON_OPTIONS = "druid.indexer.runner.javaOpts"
-_JAVA_SIZE = re.compile(r"([0-9]{1,19})([kmgt]?)", re.IGNORECASE)
-# org.apache.druid.java.util.common.HumanReadableBytes
-_DRUID_SIZE = re.compile(r"([0-9]{1,19})(?:([kmgtp])(ib?)?)?", re.IGNORECASE)
 _NUMBER = re.compile(r"[1-9][0-9]{0,4}")
-_UNITS = "kmgtp"
 _LARGEST = 2**63 - 1
 
 
@@ -210,9 +207,9 @@ def _jvm(words: list[str] | None, settings: Mapping[str, str], server: str) -> _
     buffers = _buffers(settings, server) if has_buffers else None
     if words is None:
         return _Jvm(None, None, sets_direct=False, buffers=buffers, has_buffers=has_buffers)
-    heap = _size(_JAVA_SIZE, _last(words, _HEAP), 1024)
+    heap = _java_size(_last(words, _HEAP))
     text = _last(words, _DIRECT)
-    direct = _size(_JAVA_SIZE, text, 1024)
+    direct = _java_size(text)
     # Java takes 0 as not set.
     sets_direct = text is not None and direct != 0
     return _Jvm(heap, direct if sets_direct else heap, sets_direct, buffers, has_buffers)
@@ -228,7 +225,7 @@ def _buffers(settings: Mapping[str, str], server: str) -> _Buffers | None:
     # The former name of the size, which wins in Druid 27.
     if "druid.computation.buffer.size" in settings:
         return None
-    size = _size(_DRUID_SIZE, settings.get(f"{_PROCESSING}buffer.sizeBytes"), 1000)
+    size = _size(settings.get(f"{_PROCESSING}buffer.sizeBytes"))
     threads = _number(settings.get(f"{_PROCESSING}numThreads"))
     merging = settings.get(f"{_PROCESSING}numMergeBuffers")
     number = _number(merging) if merging is not None else threads and max(2, threads // 4)
@@ -242,15 +239,14 @@ def _number(text: str | None) -> int | None:
     return int(text.strip()) if text and _NUMBER.fullmatch(text.strip()) else None
 
 
-def _size(syntax: re.Pattern[str], text: str | None, base: int) -> int | None:
-    """Return the size; the base of its units is 1024 if there is an `i`, as in MiB."""
-    match = syntax.fullmatch((text or "").strip())
-    if not match:
-        return None
-    number, unit, *binary = match.groups()
-    factor = (1024 if any(binary) else base) ** (_UNITS.index(unit.lower()) + 1 if unit else 0)
-    amount = int(number) * factor
-    return amount if amount <= _LARGEST else None
+def _java_size(text: str | None) -> int | None:
+    # What Java calls 1m is 1Mi of Druid.
+    return _size(f"{text}i" if text and text[-1].isalpha() else text)
+
+
+def _size(text: str | None) -> int | None:
+    amount = parse_bytes(text)
+    return amount if amount is not None and amount <= _LARGEST else None
 
 
 def _text(amount: int) -> str:
