@@ -17,14 +17,16 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-_LEFT_OUT = ("kubernetes.client.models.", "kubernetes.client.api.")
-_LIBRARIES = (
-    "google.auth",
-    "google.oauth2",
-    "oauthlib",
-    "requests_oauthlib",
-    "kubernetes.dynamic",
-    "kubernetes.stream",
+# Each with the modules in it.
+_LEFT_OUT = (
+    "kubernetes.client.api.",
+    "kubernetes.client.models.",
+    "kubernetes.dynamic.",
+    "kubernetes.stream.",
+    "google.auth.",
+    "google.oauth2.",
+    "oauthlib.",
+    "requests_oauthlib.",
 )
 
 
@@ -38,10 +40,7 @@ class _Finder(MetaPathFinder, Loader):
 
     def find_spec(self, name: str, _path: Sequence[str] | None, _target: ModuleType | None = None) -> ModuleSpec | None:
         """Return an empty module for one of these classes or libraries."""
-        if name.startswith(_LEFT_OUT):
-            return ModuleSpec(name, self)
-        is_library = f"{name}.".startswith(tuple(f"{each}." for each in _LIBRARIES))
-        return ModuleSpec(name, self, is_package=True) if is_library else None
+        return ModuleSpec(name, self, is_package=True) if f"{name}.".startswith(_LEFT_OUT) else None
 
     def create_module(self, _spec: ModuleSpec) -> ModuleType:
         """Return the one module that stands for all of them."""
