@@ -96,9 +96,8 @@ export HYPOTHESIS_STORAGE_DIRECTORY := $(WORK)/hypothesis
 TESTBED := PYTHONPATH=tests $(CORE_2_19)/bin/python -m testbed
 # Without the virtual environment, because it may not exist yet when processes of an earlier one have to be stopped.
 STOP := PYTHONPATH=tests $(PYTHON) -m testbed.stop
-# Each test process imports a thousand files: compiled, which is half of the time, once.
 PYTEST := PYTHONPATH=$(LINK):tests ANSIBLE_COLLECTIONS_PATH=$(LINK):$(KUBERNETES_CORE_NEWEST) \
-	PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(WORK)/bytecode $(CORE_2_19)/bin/python -m pytest -o cache_dir=$(WORK)/pytest
+	$(CORE_2_19)/bin/python -m pytest -o cache_dir=$(WORK)/pytest
 MYPY := env MYPYPATH=$(LINK):$(CURDIR)/tests $(TOOLS)/bin/mypy --no-error-summary --python-executable $(CORE_2_19)/bin/python
 PYTEST_PARALLEL := --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder
 

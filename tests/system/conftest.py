@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,13 +51,6 @@ __all__ = [
 
 
 SECONDS_PER_LINE = 30
-
-
-@pytest.fixture(scope="session", autouse=True)
-def programs_compile_by_themselves() -> None:
-    """Where this process has its compiled files is not where the programs of the tests write, or look for, theirs."""
-    os.environ.pop("PYTHONPYCACHEPREFIX", None)
-    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 
 
 @pytest.fixture
