@@ -26,7 +26,7 @@ class Attempt:
 
     `submit`: record it and submit it to Druid. `note`: record its new status. `none`: wait, or it has ended.
     `lost`: Druid accepted it but no longer reports it, and its final status is unknown. `taken`: Druid has another task
-    with the specified id. `unrecorded`: the record was lost, and it is unknown what ran (``lost_record``).
+    with the specified id. `unrecorded`: the record was lost, and it is unknown what ran (``record_check``).
     """
 
     task: SubmittedTask

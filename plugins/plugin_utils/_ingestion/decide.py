@@ -16,8 +16,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import (
     batch,
     datasource_owner,
-    lost_record,
     names,
+    record_check,
     validate,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
@@ -35,7 +35,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     to_config_map,
     with_task,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_record import replaced_task
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import replaced_task
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion, was_suspended
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import (
     Finalizer,
@@ -201,7 +201,7 @@ def _left(supervisor: str) -> Finding:
 
 def _findings(ingestion: Ingestion, state: DruidState) -> tuple[Finding, ...]:
     if isinstance(state, TaskState) and state.attempt.action == "unrecorded":
-        return (lost_record.finding(ingestion),)
+        return (record_check.finding(ingestion),)
     if isinstance(state, TaskState) and state.attempt.action == "lost":
         return (
             Finding(

@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
     disallowed_secret,
     secrets_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, lost_record, names
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, names, record_check
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connection import druid_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_deletion import (
     Deletion,
@@ -140,7 +140,7 @@ class DeletionReads(Reads):
                 last = noted_record(ingestion)
                 # the annotation is written before a submission, the status after it
                 record = last if last.id and last.revision >= record.revision else record
-            warnings = (*unconfirmed, *lost_record.warnings(self.observed.config_map, ingestion))
+            warnings = (*unconfirmed, *record_check.warnings(self.observed.config_map, ingestion))
             self._found = Found(record, self.observed.siblings, warnings)
         return self._found
 
@@ -164,7 +164,7 @@ class DeletionReads(Reads):
         if task is None or status.get("statusCode") != batch.RUNNING:
             return Task()
         ingestion = self._deletion.ingestion
-        if self._is_reported and not lost_record.is_of_resource(ingestion, task.id, status, record.revision):
+        if self._is_reported and not record_check.is_of_resource(ingestion, task.id, status, record.revision):
             return Task(warnings=(only_named(f"task {task.id}"),))
         return Task(is_running=True)
 

@@ -37,7 +37,7 @@ Phase = Literal["submitting", "submitted", "ended", "unrecorded"]
 class SubmittedTask:
     """An attempt of a batch: its id in Druid, number, phase, and final status.
 
-    `retry` is the value of the annotation at that time. Phase `unrecorded`: the record was lost (``lost_record``).
+    `retry` is the value of the annotation at that time. Phase `unrecorded`: the record was lost (``record_check``).
     """
 
     id: str
@@ -72,7 +72,7 @@ class LastApplied:
     `former` are previous supervisors that may not be terminated yet; `druid` names the Druid that has them. `revision`
     counts the batch documents (type and spec) that were submitted, so that one which is applied again after another one
     runs again. It is part of the id, so the same revision is never submitted twice. `replaced` is kept until Druid has
-    the task (``lost_record``). `abandoned` is the last request, unless Druid has answered it.
+    the task (``record_check``). `abandoned` is the last request, unless Druid has answered it.
     """
 
     specified: Mapping[str, Any] = field(default_factory=dict)
@@ -109,7 +109,7 @@ class LastApplied:
 def read_last_applied(config_map: Manifest | None, ingestion: Ingestion) -> LastApplied:
     """Return the record in the ConfigMap, or else the Go operator's record in the status of the resource.
 
-    It is believed as it is: ``lost_record.believed`` decides about a ConfigMap.
+    It is believed as it is: ``record_check.believed`` decides about a ConfigMap.
     """
     if config_map is None or not is_own(config_map, ingestion):
         return _of_go_operator(ingestion)

@@ -15,7 +15,7 @@ KIND = "DruidIngestion"
 FINALIZER = "druidingestion.datainfra.io/finalizer"
 # A new value requests one more attempt of a failed batch.
 RETRY_ANNOTATION = "druid.apache.org/retry"
-# What was or will be submitted for the resource, and which record of it is believed (``lost_record``): JSON.
+# What was or will be submitted for the resource, and which record of it is believed (``record_check``): JSON.
 NOTE_ANNOTATION = "druid.apache.org/submitted"
 
 RECORD_SUFFIX = "-ingestion"

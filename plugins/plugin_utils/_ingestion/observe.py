@@ -32,7 +32,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normaliz
     without_normalization,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import fetch_change
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, lost_record, names, supervisor
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, names, record_check, supervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.datasource_owner import (
     is_specified_by_another,
     older_owners,
@@ -50,7 +50,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     former_datasource,
     read_normalized,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_record import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import (
     may_be_interrupted,
     recovered,
     without_interrupted,
@@ -84,7 +84,7 @@ def observe(api: KubernetesApi, ingestion: Ingestion, secrets: tuple[SecretKey, 
     config_map = api.get("ConfigMap", namespace, names.record_name(ingestion.name))
     return Observed(
         config_map=config_map,
-        record=lost_record.believed(config_map, ingestion),
+        record=record_check.believed(config_map, ingestion),
         cluster=cluster,
         services=tuple(_services(api, namespace, cluster["metadata"]["name"])) if cluster else (),
         secrets={key: api.get("Secret", key.namespace, key.name) for key in secrets},
@@ -138,7 +138,7 @@ def observe_druid(client: DruidClient, specified: Ingestion, found: Observed) ->
         is_in_druid = status_of(client, record.task.id) is not None
         record = without_interrupted(ingestion, record, is_in_druid=is_in_druid)
     druid_state = fetch_state(client, ingestion, record, known)
-    is_recorded = found.record is not None and record == recorded and lost_record.is_written(found.record, ingestion)
+    is_recorded = found.record is not None and record == recorded and record_check.is_written(found.record, ingestion)
     inputs = Inputs(
         ingestion,
         record,
@@ -147,7 +147,7 @@ def observe_druid(client: DruidClient, specified: Ingestion, found: Observed) ->
         has_config_map=found.config_map is not None,
         siblings=found.siblings,
         config_owners=owners,
-        unconfirmed=(*unconfirmed, *lost_record.warnings(found.config_map, ingestion)),
+        unconfirmed=(*unconfirmed, *record_check.warnings(found.config_map, ingestion)),
     )
     if isinstance(druid_state, TaskState) and druid_state.attempt.action == "unrecorded":
         return inputs

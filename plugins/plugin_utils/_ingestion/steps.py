@@ -37,14 +37,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_fi
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import write_change
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, to_config_map
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_record import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import (
     Note,
     digest_of,
     note_of,
     text_of,
     version_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import recorded
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -298,7 +298,7 @@ class SaveLastApplied(Step):
 
 
 def _with_note(api: KubernetesApi, done: Reconciled, record: LastApplied, config_map: Manifest) -> Manifest:
-    """Return the resource with a note of the record that is written next (``lost_record``).
+    """Return the resource with a note of the record that is written next (``record_check``).
 
     Unlike the status it is written before Druid has the ids, and whichever generation the resource has since.
     """

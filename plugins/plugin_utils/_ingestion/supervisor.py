@@ -26,7 +26,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     of_status,
     read_last_applied,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_record import is_attempt, note
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import is_attempt, note
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import SUPERVISORS, Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 

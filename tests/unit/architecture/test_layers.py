@@ -202,7 +202,17 @@ PURE = (
     *(
         f"plugins/plugin_utils/_ingestion/{name}.py"
         for name in (
-            *("batch", "decide", "decide_deletion", "inputs", "last_applied", "lost_record", "names", "spec", "status"),
+            *(
+                "batch",
+                "decide",
+                "decide_deletion",
+                "inputs",
+                "last_applied",
+                "record_check",
+                "names",
+                "spec",
+                "status",
+            ),
             *("supervisor", "validate"),
         )
     ),

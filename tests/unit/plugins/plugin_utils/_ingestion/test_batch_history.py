@@ -18,10 +18,10 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import read_last_applied
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_record import believed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import NOTE_ANNOTATION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import believed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.status import status
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import act

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import job
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, SubmittedTask
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_record import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import (
     finding,
     is_of_resource,
     recovered,

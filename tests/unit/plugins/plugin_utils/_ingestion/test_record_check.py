@@ -15,7 +15,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     SubmittedTask,
     to_config_map,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_record import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import NOTE_ANNOTATION
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import (
     Note,
     believed,
     is_written,
@@ -23,7 +24,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.lost_rec
     text_of,
     warnings,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import NOTE_ANNOTATION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     ingestion,
