@@ -12,7 +12,6 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.service import service_names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.properties import properties
 
 ROUTER = "router"
 # Druid's own defaults for a Router (docs/configuration: druid.plaintextPort, druid.tlsPort).
@@ -55,8 +54,7 @@ def _urls(group: Group, owned: Mapping[str, Manifest], prefers_tls: bool) -> Ite
 
 def listener(group: Group, prefers_tls: bool) -> tuple[str, int]:
     """Return the scheme and the port that the group listens on; TLS if it is preferred, or the only one."""
-    texts = (group.cluster.get("common.runtime.properties"), group.node.get("runtime.properties"))
-    specified = {name: value for text in texts for name, value in properties(text or "").items()}
+    specified = group.properties
     is_plain = specified.get("druid.enablePlaintextPort", "true").strip().lower() != "false"
     is_secure = specified.get("druid.enableTlsPort", "false").strip().lower() == "true"
     if is_secure and (prefers_tls or not is_plain):

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.properties import properties
 
 # The order of a rolling update in Druid's documentation.
 ROLLOUT_ORDER = ("historical", "middleManager", "indexer", "broker", "router", "overlord", "coordinator")
@@ -151,6 +152,12 @@ class Group:
     def node_type(self) -> str:
         """The Druid service that the group runs."""
         return str(self.node.get("nodeType", ""))
+
+    @cached_property
+    def properties(self) -> Mapping[str, str]:
+        """The runtime properties in the spec, with those of the cluster below them."""
+        texts = (self.cluster.get("common.runtime.properties"), self.node.get("runtime.properties"))
+        return {name: value for text in texts for name, value in properties(str(text or "")).items()}
 
     @property
     def port(self) -> int:

@@ -195,6 +195,7 @@ def _system_properties(words: Iterable[str] | None) -> dict[str, str]:
 def _properties(group: Group, variables: Mapping[str, str]) -> dict[str, str]:
     if any(name.startswith("DRUID_CONFIG_") for name in variables):
         return {}
+    # those of the files, which may come from a ConfigMap, too
     common = common_configuration(group.cluster).files["common.runtime.properties"]
     texts = (common, node_configuration(group).files["runtime.properties"])
     found = {name: value for text in texts for name, value in properties(text or "").items()}

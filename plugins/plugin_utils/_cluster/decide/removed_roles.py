@@ -18,7 +18,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.properties import properties
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 if TYPE_CHECKING:
@@ -91,8 +90,7 @@ def _served_types(cluster: Cluster) -> Mapping[str, set[str]]:
 
 
 def _types(group: Group) -> Iterator[str]:
-    texts = (group.cluster.get("common.runtime.properties"), group.node.get("runtime.properties"))
-    specified = {name: value for text in texts for name, value in properties(text or "").items()}
+    specified = group.properties
     yield group.node_type
     is_overlord = group.node_type == "overlord" or specified.get(_AS_OVERLORD) == "true"
     if group.node_type == "coordinator" and is_overlord:

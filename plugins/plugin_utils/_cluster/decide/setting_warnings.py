@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.properties import properties
 
 # Options of Java whose value may be the next word.
 _WITH_VALUE = re.compile(r"-cp|-classpath|-p|--class-path|--(upgrade-)?module-path|--(add|limit|patch)-[a-z-]+")
@@ -26,12 +25,11 @@ def setting_warnings(cluster: Cluster) -> Iterator[str]:
 
 
 def _port(group: Group) -> Iterator[str]:
-    texts = (group.cluster.get("common.runtime.properties"), group.node.get("runtime.properties"))
-    specified = {name: value.strip() for text in texts for name, value in properties(text or "").items()}
-    is_plain = specified.get("druid.enablePlaintextPort", "true").lower() != "false"
+    specified = group.properties
+    is_plain = specified.get("druid.enablePlaintextPort", "true").strip().lower() != "false"
     fields = ("druid.plaintextPort", "druid.port") if is_plain else ("druid.tlsPort",)
     name = next((each for each in fields if each in specified), "")
-    value = specified.get(name, "")
+    value = specified.get(name, "").strip()
     if value.isdecimal() and int(value) != group.port:
         yield (
             f"spec.nodes[{group.key}].druid.port is {group.port}, but {name} in its properties is {value}: the probes "

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.servers import (
     HistoricalServer,
-    group_properties,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.situation import (
     LeavingPod,
@@ -143,7 +142,7 @@ def unknown_replicas(found: Situation, answers: DruidState, brokers: Iterable[Gr
 def _hidden(tier: TooFewServers, answers: DruidState, brokers: Iterable[Group]) -> Iterator[str]:
     """Yield what keeps a Broker from reporting segments, as far as the resource or Druid shows it."""
     for group in brokers:
-        specified = group_properties(group)
+        specified = group.properties
         for name, is_excluding in _WATCHED.items():
             listed = _json_list(specified.get(name))
             if listed is not None and (tier.tier in listed) == is_excluding:

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import LoadQueue, Server
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.properties import properties
 
 _TYPE = "historical"
 # Druid's default of a Historical for druid.tlsPort.
@@ -73,15 +72,9 @@ def names_of(pod: Manifest, group: Group, names: Iterable[str]) -> frozenset[str
 
 def ports_of(group: Group) -> frozenset[int]:
     """Return the ports that the group may announce."""
-    specified = group_properties(group)
+    specified = group.properties
     texts = (specified.get("druid.plaintextPort"), specified.get("druid.tlsPort"))
     return frozenset({group.port, _TLS_PORT, *(int(text) for text in texts if text and text.strip().isdecimal())})
-
-
-def group_properties(group: Group) -> Mapping[str, str]:
-    """Return the runtime properties of a group, with those that all groups share."""
-    texts = (group.cluster.get("common.runtime.properties"), group.node.get("runtime.properties"))
-    return {name: value for text in texts for name, value in properties(text or "").items()}
 
 
 def _is_of(name: str, pod: Manifest, ports: Collection[int]) -> bool:

@@ -20,7 +20,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sto
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.druid_bytes import parse_bytes
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.properties import properties
 
 _LOCATIONS = "druid.segmentCache.locations"
 
@@ -53,9 +52,7 @@ def _oversized(group: Group, inputs: Inputs) -> Iterator[str]:
 
 def _locations(group: Group) -> Iterator[tuple[str, int]]:
     """Yield path and size of each location that can be read; the group's own properties override common ones."""
-    texts = (group.cluster.get("common.runtime.properties"), group.node.get("runtime.properties"))
-    found = [value for text in texts if (value := properties(str(text or "")).get(_LOCATIONS)) is not None]
-    for each in _parsed(found[-1]) if found else ():
+    for each in _parsed(group.properties.get(_LOCATIONS, "")):
         size = parse_bytes(each.get("maxSize"))
         if isinstance(each.get("path"), str) and size is not None:
             yield each["path"], size
