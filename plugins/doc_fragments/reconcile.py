@@ -44,7 +44,7 @@ options:
   ignored_variables:
     description:
       - Set by the role. Names of variables that begin with the prefix of the role's variables, and that are not the
-        role's. Any other unknown variable with that prefix is rejected if it is within two edits of a known one,
+        role's. Any other unknown variable with that prefix is rejected if it is similar to a known one,
         otherwise a warning reports it.
       - If this option is not set, variables are not checked.
     type: list

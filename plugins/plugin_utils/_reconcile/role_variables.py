@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
-MAX_EDITS = 2
+# Of whole names: with the prefix, two of four characters may differ (wiat, wait).
+SIMILARITY = 0.93
 MAX_CHARACTERS = 80
 # Variables of every role: the registered result, and what the role prints.
 _COMMON = ("result", "print_result")
@@ -68,20 +70,7 @@ def listed(value: Any) -> tuple[str, ...]:
 
 
 def _nearest(name: str, known: Iterable[str]) -> str | None:
-    edits, nearest = min((_edits(name, other), other) for other in known)
-    return nearest if edits <= MAX_EDITS else None
-
-
-def _edits(one: str, other: str) -> int:
-    """Return how many characters have to be inserted, removed or replaced (the Levenshtein distance)."""
-    if abs(len(one) - len(other)) > MAX_EDITS:
-        return MAX_EDITS + 1
-    row = list(range(len(other) + 1))
-    for number, character in enumerate(one, 1):
-        above, row = row, [number]
-        for index, opposite in enumerate(other):
-            row.append(min(above[index] + (character != opposite), above[index + 1] + 1, row[index] + 1))
-    return row[-1]
+    return next(iter(get_close_matches(name[:MAX_CHARACTERS], known, n=1, cutoff=SIMILARITY)), None)
 
 
 def _shown(name: str) -> str:
