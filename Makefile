@@ -369,9 +369,9 @@ link:
 tree: $(KUBERNETES_CORE_NEWEST) link
 	@$(PYTHON) tools/ci/collection_tree.py $(TREE) $(KUBERNETES_CORE_NEWEST)
 tree-2.18: $(KUBERNETES_CORE_OLDEST)
-	@$(PYTHON) tools/ci/collection_tree.py $(WORK)/ansible-test-tree-2.18 $(KUBERNETES_CORE_OLDEST) --for-ansible-test
+	@$(PYTHON) tools/ci/collection_tree.py $(WORK)/ansible-test-tree-2.18 $(KUBERNETES_CORE_OLDEST) --for-sanity
 tree-2.19: $(KUBERNETES_CORE_NEWEST)
-	@$(PYTHON) tools/ci/collection_tree.py $(WORK)/ansible-test-tree-2.19 $(KUBERNETES_CORE_NEWEST) --for-ansible-test
+	@$(PYTHON) tools/ci/collection_tree.py $(WORK)/ansible-test-tree-2.19 $(KUBERNETES_CORE_NEWEST) --for-sanity
 
 # For the unit tests, which also read the files that sanity rejects.
 .PHONY: units-tree-2.18 units-tree-2.19

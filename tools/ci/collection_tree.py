@@ -4,12 +4,12 @@
 
 """Mirror the sources into DESTINATION/ansible_collections/druidops/druid, with other collections beside them.
 
-Usage: collection_tree.py DESTINATION [COLLECTIONS_PATH ...] [--for-ansible-test]
+Usage: collection_tree.py DESTINATION [COLLECTIONS_PATH ...] [--for-sanity]
 
 ansible-test and ansible-lint require such a tree, and reject a symbolic link to a checkout.
 Files that git tracks or would track are copied from the work tree; files that no longer exist are removed.
-For ansible-test, YAML files with several documents (for Kubernetes, not for Ansible) are left out: it rejects them
-unless they are in an ignore file, and yamllint with the project's settings checks them anyway.
+For ansible-test sanity, what is not released is left out, and YAML files with several documents (for Kubernetes, not
+for Ansible): it rejects them unless they are in an ignore file, and yamllint with the project's settings checks them.
 The modification time of DESTINATION/changed is that of the last change to a file of the release.
 """
 
@@ -24,6 +24,7 @@ from pathlib import Path
 
 OUTPUT = Path("tests/output")  # of ansible-test
 UNRELEASED = ("tests", "tools")  # see build_ignore in galaxy.yml
+SETTINGS = Path("tests/config.yml")  # of ansible-test
 SEVERAL_DOCUMENTS = re.compile(r"^[^#\s-].*^---$", re.MULTILINE | re.DOTALL)
 
 
@@ -32,15 +33,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("destination", type=Path)
     parser.add_argument("collections", type=Path, nargs="*")
-    parser.add_argument("--for-ansible-test", action="store_true")
+    parser.add_argument("--for-sanity", action="store_true")
     arguments = parser.parse_args()
     root = arguments.destination / "ansible_collections"
     desired = sources(Path.cwd())
-    if arguments.for_ansible_test:
-        desired = {name for name in desired if not has_several_documents(name)}
+    if arguments.for_sanity:
+        desired = {
+            name for name in desired if name == SETTINGS or not (is_unreleased(name) or has_several_documents(name))
+        }
     changed = mirror(Path.cwd(), desired, root / "druidops" / "druid")
     marker = arguments.destination / "changed"
-    if not marker.exists() or any(name.parts[0] not in UNRELEASED for name in changed):
+    if not marker.exists() or not all(is_unreleased(name) for name in changed):
         marker.touch()
     for path in arguments.collections:
         link_collections(path / "ansible_collections", root)
@@ -63,6 +66,11 @@ def sources(checkout: Path) -> set[Path]:
     listed = subprocess.run(command, cwd=checkout, check=True, capture_output=True, text=True).stdout
     names = {Path(name) for name in listed.split("\0") if name}
     return {name for name in names if (checkout / name).is_symlink() or (checkout / name).is_file()}
+
+
+def is_unreleased(name: Path) -> bool:
+    """Return whether the release lacks the file."""
+    return name.parts[0] in UNRELEASED
 
 
 def has_several_documents(name: Path) -> bool:
