@@ -12,7 +12,11 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound, ServerError, Unreachable
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import supervisor_path
-from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import stream_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import (
+    MAX_ERROR_LENGTH,
+    MAX_ERRORS,
+    stream_of,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import truncate
 
 # JMESPath over the status: the conditions to wait for, for a running and for a suspended stream supervisor.
@@ -21,8 +25,6 @@ _IS_RUNNING = "payload.healthy && contains(['RUNNING', 'IDLE'], payload.detailed
 _IS_SUSPENDED = "payload.suspended && !(payload.activeTasks)"
 # The status of other types differs by version; they have only its existence in common.
 _EXISTS = "id"
-MAX_ERRORS = 3
-MAX_ERROR_LENGTH = 500
 
 
 def wait_expression(spec: Mapping[str, Any]) -> str:

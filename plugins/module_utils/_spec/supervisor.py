@@ -31,6 +31,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json
     without,
 )
 
+# Of the errors in a status, the latest ones are shown, each with at most these characters.
+MAX_ERRORS, MAX_ERROR_LENGTH = 3, 500
 _IO: Path = ("spec", "ioConfig")
 # in the table of kinds
 _KIND = "supervisor"

@@ -16,9 +16,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import (
     ConnectionDetails,
     ConnectionUnavailable,
-    SecretKey,
     author_limits,
     connection_details,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import (
+    SecretKey,
     disallowed_secret,
     secrets_of,
 )

@@ -41,8 +41,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Counts, Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
-    Completed,
     Conditions,
     Masked,
     StatusChange,
@@ -136,7 +136,7 @@ class Druid(Kind[Options, Reconciled, Plan]):
             # The pending steps of a paused cluster are not in its plan, but the warnings about them are.
             warns = steps or not done.plan.steps
             plan = replace(plan, steps=steps, rollout_warnings=plan.rollout_warnings if warns else ())
-        return Completed(done.resource, plan, (*plan.warnings, *plan.rollout_warnings), _is_deleted(done.results))
+        return Completed(done.resource, plan, is_deleted=_is_deleted(done.results))
 
     def masker(self, done: Reconciled) -> Masked:
         """Return a masker for the secrets in all objects that were read, including referenced ones and Druid's."""
@@ -178,7 +178,7 @@ class Druid(Kind[Options, Reconciled, Plan]):
 
     def events(self, done: Reconciled, completed: Completed[Plan], change: StatusChange) -> Iterator[EventText]:
         if completed.is_deleted:
-            yield from events.warning_texts(completed.warnings)
+            yield from events.warning_texts(completed.plan.reported)
             return
         yield from events.done_texts(done.results)
         yield from events.expanded_texts(change, done.observed)

@@ -58,6 +58,10 @@ class Plan(plan.Plan[Step]):
     stored_replicas: Mapping[str, int] = field(default_factory=dict)
 
     @property
+    def reported(self) -> tuple[str, ...]:
+        return (*self.warnings, *self.rollout_warnings)
+
+    @property
     def changes(self) -> bool:
         return bool(self.steps or self.in_druid)
 

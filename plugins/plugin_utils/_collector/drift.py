@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The objects of a release, compared with its manifest: by a dry run of an apply, so that defaults do not differ."""
+"""The live objects of a release: compared with its manifest, restored, deleted.
+
+They are compared by a dry run of an apply, so that defaults do not differ.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +31,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 _NOT_TYPED = "failed to create typed patch object"
 # So that the name of a Service has at most 63 characters.
 _LONGEST_STEM = 55
+_KEEP_ANNOTATION = "helm.sh/resource-policy"
 # What a dry run changes besides the specified fields.
 _BOOKKEEPING = frozenset({"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"})
 # Which workloads have pods, where their desired number is, and those in the status: available, all, updated ones.
@@ -136,6 +140,20 @@ def restore(
             connection.create(desired)
         else:
             connection.apply(without_scaled(desired, change.before))
+
+
+def delete_object(api: KubernetesApi, manifest: Manifest, release: str, namespace: str) -> None:
+    """Delete an object if it exists and belongs to the release."""
+    kind = kinds_of(api, [manifest]).get((manifest["apiVersion"], manifest["kind"]))
+    if kind is None or (manifest["metadata"].get("annotations") or {}).get(_KEEP_ANNOTATION) == "keep":
+        return
+    where = (manifest["metadata"].get("namespace") or namespace) if kind.namespaced else None
+    connection = api.with_kinds({manifest["kind"]: kind})
+    live = connection.get(manifest["kind"], where, manifest["metadata"]["name"])
+    annotations = (live["metadata"].get("annotations") or {}) if live else {}
+    owner = (annotations.get(names.HELM_NAMESPACE_ANNOTATION), annotations.get(names.HELM_RELEASE_ANNOTATION))
+    if live is not None and owner == (namespace, release):
+        connection.delete(manifest["kind"], where, manifest["metadata"]["name"], live["metadata"]["uid"])
 
 
 def is_same(one: Manifest, other: Manifest) -> bool:

@@ -27,12 +27,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.steps im
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, NOT_FOUND, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import DELETING
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
-
-_DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
 
 
 def finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
@@ -40,15 +37,15 @@ def finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Reconc
     specified, collector = Collector.from_resource(resource), Collector.from_resource(_with_recorded(resource))
     release, warning = _release(api, collector, _chart(specified, collector, options), options)
     uninstall = () if release is None else (Uninstall(release, collector.release),)
-    plan = Plan((*uninstall, *_last_step(collector)), (_DELETING,), (warning,) if warning else ())
-    planned = Reconciled(resource, collector, plan, release)
+    plan = Plan((*uninstall, *_last_step(collector)), (DELETING,), (warning,) if warning else ())
+    planned = Reconciled(resource, plan, collector, release)
     if options.check_mode:
         return planned
     done = act(api, planned, options)
     if done.is_deleted or not done.plan.problems or not is_deleted_namespace(api, collector.tenant):
         return done
     # With its namespace, the release goes without Helm.
-    last = Plan(_last_step(collector), (_DELETING,), (_deleted_with_namespace(collector),))
+    last = Plan(_last_step(collector), (DELETING,), (_deleted_with_namespace(collector),))
     return act(api, replace(planned, plan=last, release=None), options)
 
 

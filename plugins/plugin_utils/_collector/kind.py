@@ -26,12 +26,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
-    Completed,
-    Conditions,
-    Masked,
-    StatusChange,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Masked, StatusChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import from_spec
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
@@ -45,6 +41,7 @@ class CollectorKind(Kind[Options, Reconciled, Plan]):
     variable = "druid_collector_resource"
     arguments = ARGUMENTS
     transient = reasons.TRANSIENT_OF_COLLECTOR
+    requested = frozenset({reasons.PAUSED, reasons.IGNORED, reasons.CHANGES_PENDING})
     # ansible-operator would watch Secrets, and the kinds of all charts.
     reads_cache = False
     plural = "collectors"
@@ -78,7 +75,7 @@ class CollectorKind(Kind[Options, Reconciled, Plan]):
         return self.is_settled(conditions.values())
 
     def completed(self, done: Reconciled, check_mode: bool) -> Completed[Plan]:
-        return Completed(done.resource, done.plan, done.plan.warnings, done.is_deleted)
+        return done
 
     def masker(self, done: Reconciled) -> Masked:
         """Return a masker for the secrets in the resource, in the Secret with the configuration, and in the values."""
@@ -91,18 +88,10 @@ class CollectorKind(Kind[Options, Reconciled, Plan]):
         return statuses.status(done, plan.findings, now, check_mode, masked)
 
     def events(self, done: Reconciled, completed: Completed[Plan], change: StatusChange) -> Iterator[EventText]:
-        yield from filter(None, (step.event for step in completed.plan.steps))
-        if change.has_new_problems:
-            yield from (EventText("Warning", each.reason, each.message) for each in completed.plan.problems)
+        yield from super().events(done, completed, change)
         if completed.is_deleted or change.is_new_generation:
             reason = reasons.RELEASE_RETAINED if completed.is_deleted else reasons.SPEC_WARNING
             yield from (EventText("Warning", reason, text) for text in completed.plan.warnings)
-
-    def is_settled(self, conditions: Conditions) -> bool:
-        return statuses.is_settled([*conditions])
-
-    def requeue_after(self, status: Mapping[str, Any], now: datetime, has_changed: bool) -> int | None:
-        return statuses.requeue_after(status, now, has_changed)
 
 
 COLLECTOR = CollectorKind(no_helm())

@@ -59,7 +59,7 @@ def reconcile_once(api: KubernetesApi, resource: Manifest, options: Options, now
     if is_terminating(resource):
         return finalize(api, resource, options)
     collector = Collector.from_resource(resource)
-    planned = Reconciled(resource, collector, Plan())
+    planned = Reconciled(resource, Plan(), collector)
     problems = spec_errors(names.KIND, resource) or (
         *validate.problems(collector, options.allowed_chart_repositories),
         *decide.tenant_problem(collector, options.allowed_tenant_namespaces),
@@ -201,5 +201,4 @@ def _to_deploy(
 
 
 def _finalizer(collector: Collector) -> tuple[Finalizer, ...]:
-    needs_one = collector.uid is not None and names.FINALIZER not in collector.finalizers
-    return (Finalizer(names.FINALIZER, is_set=True),) if needs_one else ()
+    return (Finalizer(names.FINALIZER, is_set=True),) if collector.lacks(names.FINALIZER) else ()

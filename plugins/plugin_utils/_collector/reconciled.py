@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release
@@ -93,17 +93,15 @@ class Observed:
 
 
 @dataclass(frozen=True)
-class Reconciled:
-    """State, plan and (not in check mode) completed steps of a reconcile.
+class Reconciled(plan.Completed[Plan]):
+    """What a reconcile found and did.
 
     `release` is our release, None if there is none, or if it is not ours. `is_owned` is false if the release of that
     name belongs to another client. `failed_attempt` and `is_installing` are for the status: an installation has begun,
     and our mark is not yet on the release.
     """
 
-    resource: Manifest
     collector: Collector
-    plan: Plan
     release: Release | None = None
     is_owned: bool = True
     desired: Target | None = None
@@ -111,12 +109,3 @@ class Reconciled:
     objects: Objects = field(default_factory=Objects)
     failed_attempt: Mapping[str, Any] = field(default_factory=dict)
     is_installing: bool = False
-    is_deleted: bool = False
-
-    def with_findings(self, *findings: Finding) -> Reconciled:
-        """Return the reconcile with further findings."""
-        return replace(self, plan=replace(self.plan, findings=(*self.plan.findings, *findings)))
-
-    def blocked(self, *problems: Finding) -> Reconciled:
-        """Return the reconcile with these findings and nothing to do."""
-        return replace(self, plan=replace(self.plan, steps=(), findings=(*self.plan.findings, *problems)))

@@ -97,7 +97,9 @@ def _is_text(value: Any, pattern: re.Pattern[str]) -> bool:
 
 
 DEPLOYED, FAILED = "deployed", "failed"
-PENDING = frozenset({"pending-install", "pending-upgrade", "pending-rollback", "uninstalling"})
+# kubernetes.core.helm does nothing about a release in this state.
+UNINSTALLING = "uninstalling"
+PENDING = frozenset({"pending-install", "pending-upgrade", "pending-rollback", UNINSTALLING})
 # What the decoding of arbitrary data raises.
 _DAMAGED = (
     *(AttributeError, LookupError, TypeError, ValueError, OverflowError, RecursionError),

@@ -17,9 +17,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
     Condition,
-    backoff_since,
     condition,
     degraded_condition,
+    ready_and_progressing,
     stalled_condition,
     with_transition_times,
 )
@@ -62,19 +62,22 @@ def _conditions(done: Reconciled, findings: Sequence[Finding], check_mode: bool)
     others = [finding for finding in findings if not finding.is_problem]
     degraded = degraded_condition((problems[0].reason, joined_messages(problems)) if problems else None)
     if problems:
-        return [*_ready(False, problems[0].reason, joined_messages(problems)), degraded]
+        return [*ready_and_progressing(False, problems[0].reason, joined_messages(problems)), degraded]
     if others:
         pending = next((each for each in others if each.reason == reasons.CHANGES_PENDING), others[0])
         is_kept = pending.reason in (reasons.PAUSED, reasons.IGNORED) and done.release is not None
         unavailable = done.objects.unavailable
         message = f"{pending.message} {_not_available(done.objects)}" if unavailable else pending.message
-        return [*_ready(is_kept and not unavailable, pending.reason, message), degraded]
+        return [*ready_and_progressing(is_kept and not unavailable, pending.reason, message), degraded]
     if check_mode and done.plan.steps:
-        return [*_ready(False, reasons.CHANGES_PENDING, f"{len(done.plan.steps)} pending changes."), degraded]
+        return [
+            *ready_and_progressing(False, reasons.CHANGES_PENDING, f"{len(done.plan.steps)} pending changes."),
+            degraded,
+        ]
     if done.objects.unavailable:
         message = _not_available(done.objects)
-        return [*_ready(False, reasons.PODS_NOT_READY, message, in_progress=True), degraded]
-    return [*_ready(True, reasons.RELEASE_DEPLOYED, _deployed(done.release)), degraded]
+        return [*ready_and_progressing(False, reasons.PODS_NOT_READY, message, in_progress=True), degraded]
+    return [*ready_and_progressing(True, reasons.RELEASE_DEPLOYED, _deployed(done.release)), degraded]
 
 
 def deploying(collector: Collector, title: str, now: datetime) -> list[Condition]:
@@ -93,15 +96,6 @@ def _not_available(objects: Objects) -> str:
 def _deployed(release: Release | None) -> str:
     revision = release.deployed if release else None
     return f"Revision {revision.number} of chart {revision.chart_title} is deployed." if revision else "It is deployed."
-
-
-def _ready(is_ready: bool, reason: str, message: str, *, in_progress: bool = False) -> tuple[Condition, Condition]:
-    progress = (
-        condition("Progressing", True, reason, message)
-        if in_progress
-        else condition("Progressing", False, reasons.UP_TO_DATE if is_ready else reason, "No change in progress.")
-    )
-    return condition("Ready", is_ready, reason, message), progress
 
 
 def _release(done: Reconciled, masked: Masked) -> dict[str, Any]:
@@ -130,19 +124,3 @@ def _revision(revision: Revision, masked: Masked) -> Mapping[str, Any]:
 def _failed(done: Reconciled, masked: Masked) -> dict[str, Any]:
     failed = done.failed_attempt
     return {"failedAttempt": {**failed, "message": masked(str(failed.get("message", "")))}} if failed else {}
-
-
-def is_settled(found: Sequence[Mapping[str, Any]]) -> bool:
-    """True when the release is as specified, or the resource is paused."""
-    ready = next((each for each in found if each["type"] == "Ready"), {})
-    paused = (reasons.PAUSED, reasons.IGNORED, reasons.CHANGES_PENDING)
-    return ready.get("status") == "True" or ready.get("reason") in paused
-
-
-def requeue_after(document: Mapping[str, Any], now: datetime, _has_changed: bool) -> int | None:
-    """Return the seconds until the next reconcile; None for the regular period."""
-    found = document["conditions"]
-    if is_settled(found):
-        return None
-    ready = next(each for each in found if each["type"] == "Ready")
-    return backoff_since(ready["lastTransitionTime"], now)

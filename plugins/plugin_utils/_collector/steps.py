@@ -23,7 +23,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide i
     has_deployed,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import HelmError
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import latest_problem, observe_release
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import (
+    is_deleted_namespace,
+    latest_problem,
+    observe_release,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import (
     ObjectChange,
@@ -31,12 +35,21 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconcil
     Reconciled,
     Target,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import FAILED, Release, Revision
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
+    FAILED,
+    UNINSTALLING,
+    Release,
+    Revision,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.uninstall import delete_object, uninstall
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
+    FORBIDDEN,
+    ApiError,
+    KubernetesError,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons, step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import write_status
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import MIDDLE, excerpt
@@ -98,9 +111,7 @@ class Step(step.Step):
 
 def act(api: KubernetesApi, planned: Reconciled, options: Options) -> Reconciled:
     """Carry out the steps in order; return the reconcile with the completed ones, and a finding about a failed one."""
-    results = step.execute(planned.plan.steps, Context(api=api, state=planned, options=options))
-    done: Reconciled = step.state_after(results, planned)
-    return replace(done, plan=replace(done.plan, steps=step.completed(results))).with_findings(*step.failures(results))
+    return planned.after(step.execute(planned.plan.steps, Context(api=api, state=planned, options=options)))
 
 
 def _after_failure(api: KubernetesApi, before: Reconciled, message: str) -> Reconciled:
@@ -135,7 +146,7 @@ class RemovePending(Step):
         collector = context.state.collector
         connection = context.objects
         for change in self.objects:
-            delete_object(connection, change.before or {}, collector.release, collector.tenant)
+            drift.delete_object(connection, change.before or {}, collector.release, collector.tenant)
         metadata = self.revision.secret["metadata"]
         context.api.delete("Secret", metadata["namespace"], metadata["name"], metadata["uid"])
         release, unreadable = observe_release(context.api, collector.tenant, collector.release)
@@ -272,8 +283,27 @@ class Uninstall(Step):
         return f"uninstall release {self.name}"
 
     def done(self, context: Context) -> Reconciled:
-        uninstall(context.api, context.options, self.release, self.name)
+        """Have Helm uninstall, or remove what it has left of a release that it had begun to uninstall."""
+        latest, namespace = self.release.latest, self.release.latest.secret["metadata"]["namespace"]
+        if latest.state != UNINSTALLING:
+            context.options.helm.uninstall(self.name, namespace)
+            return replace(context.state, release=None)
+        connection = context.options.connection_of(context.api, namespace)
+        for manifest in latest.manifest:
+            try:
+                drift.delete_object(connection, manifest, self.name, namespace)
+            except ApiError as error:
+                if not _is_deleted_with_its_namespace(context.api, error, manifest, namespace):
+                    raise
+        for metadata in (secret["metadata"] for secret in self.release.secrets):
+            connection.delete("Secret", namespace, metadata["name"], metadata["uid"])
         return replace(context.state, release=None)
+
+
+def _is_deleted_with_its_namespace(api: KubernetesApi, error: ApiError, manifest: Manifest, tenant: str) -> bool:
+    """Return whether the permission is missing because the namespace of the object, not that of the release, goes."""
+    namespace = manifest["metadata"].get("namespace") or tenant
+    return error.status == FORBIDDEN and namespace != tenant and is_deleted_namespace(api, namespace)
 
 
 def _difference(change: ObjectChange) -> dict[str, Any]:

@@ -11,17 +11,22 @@ import binascii
 import os
 import shlex
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple, Protocol
+from typing import Protocol
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.address import is_listed, server_url
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import MISSING, Connection, DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import (
+    CA_FIELD,
+    DruidTarget,
+    SecretKey,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import (
     KubernetesApi,
@@ -31,43 +36,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.cross_namespace import is_allowed, not_permitted
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 USER_NAME, PASSWORD = "OperatorUserName", "OperatorPassword"
 CERTIFICATE, KEY = "tls.crt", "tls.key"
 BASIC = "basic-auth"
-# The field of the only Secret that is not sent to Druid.
-CA_FIELD = "spec.endpoint.caSecretRef"
 # Of a Secret: the hosts, separated by commas, to which an endpoint.url may send its credentials.
 ALLOWED_HOSTS_ANNOTATION = "druid.apache.org/allowed-hosts"
 # A response with more bytes is not read. Python needs up to 33 times as much for its values, at most what a run of
 # the operator may have.
 MAX_RESPONSE_BYTES = 8 * 1024 * 1024
-
-
-class DruidTarget(Protocol):
-    """A resource that specifies how to connect to Druid, in the shape of the CRD; `{}` if it does not."""
-
-    @property
-    def namespace(self) -> str:
-        """The namespace of Secrets that are referenced without one."""
-
-    @property
-    def auth(self) -> Mapping[str, Any]:
-        """The type of the credentials, and their Secret."""
-
-    @property
-    def endpoint(self) -> Mapping[str, Any]:
-        """The Secrets with the trusted CA certificates, and with a client certificate."""
-
-
-class SecretKey(NamedTuple):
-    """A Secret that a resource references, and the field that does so."""
-
-    namespace: str
-    name: str
-    field: str
 
 
 class ConnectionUnavailable(Exception):
@@ -129,36 +107,6 @@ def author_limits(api: KubernetesApi, options: AuthorOptions) -> AuthorLimits:
         return AuthorLimits(allowed_hosts=options.allowed_endpoint_hosts)
     servers = (api.api_server, *endpoints_of_api_server(api))
     return AuthorLimits(True, servers, options.allowed_endpoint_hosts)
-
-
-def secrets_of(target: DruidTarget) -> tuple[SecretKey, ...]:
-    """Return the Secrets that the resource references."""
-    own = target.namespace
-    named = (
-        (_part(target.auth, "secretRef"), "spec.auth.secretRef"),
-        ({**_part(target.endpoint, "caSecretRef"), "namespace": own}, CA_FIELD),
-        (
-            {**_part(target.endpoint, "clientCertificateSecretRef"), "namespace": own},
-            "spec.endpoint.clientCertificateSecretRef",
-        ),
-    )
-    return tuple(
-        SecretKey(str(each.get("namespace") or own), str(each["name"]), place)
-        for each, place in named
-        if each.get("name")
-    )
-
-
-def _part(specified: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return a mapping in it; the spec of a terminating resource is not validated."""
-    found = specified.get(name)
-    return found if isinstance(found, Mapping) else {}
-
-
-def disallowed_secret(keys: Collection[SecretKey], own: str, allowed: Collection[str]) -> Finding | None:
-    """Return a finding if a reference to a Secret is not permitted."""
-    foreign = next((key for key in keys if not is_allowed(key.namespace, own, allowed)), None)
-    return foreign and not_permitted(foreign.field, "Secret", foreign.name, foreign.namespace)
 
 
 def connection_details(

@@ -16,16 +16,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import (
     batch,
     datasource_owner,
-    names,
     record_check,
     validate,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
-    DruidState,
-    Inputs,
-    Plan,
-    SupervisorState,
-    TaskState,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     MAX_BYTES,
@@ -35,8 +27,22 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     to_config_map,
     with_task,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import (
+    DruidState,
+    Inputs,
+    Plan,
+    SupervisorState,
+    TaskState,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import replaced_task
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion, was_suspended
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
+    FINALIZER,
+    NOTE_ANNOTATION,
+    RETRY_ANNOTATION,
+    Ingestion,
+    record_name,
+    was_suspended,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import (
     Finalizer,
     Reset,
@@ -102,7 +108,7 @@ def _too_large(ingestion: Ingestion, records: Iterable[LastApplied | None]) -> I
             yield Finding(
                 reasons.INVALID_SPEC,
                 f"spec.ingestion: what is to be applied has {size:,} bytes, and its record, ConfigMap "
-                f"{names.record_name(ingestion.name)}, can have {MAX_BYTES:,}. Nothing is sent to Druid. Make the spec "
+                f"{record_name(ingestion.name)}, can have {MAX_BYTES:,}. Nothing is sent to Druid. Make the spec "
                 "smaller, such as with schema discovery (useSchemaDiscovery) instead of dimensions, or manage it with "
                 "the modules supervisor or task, which need no record.",
             )
@@ -169,8 +175,7 @@ def _former(inputs: Inputs) -> tuple[str, ...]:
 
 def _finalizer(ingestion: Ingestion) -> tuple[Step, ...]:
     """Return the step that sets the finalizer: without it a supervisor would outlive its resource."""
-    is_missing = ingestion.uid is not None and names.FINALIZER not in ingestion.finalizers
-    return (Finalizer(names.FINALIZER, is_set=True),) if is_missing else ()
+    return (Finalizer(FINALIZER, is_set=True),) if ingestion.lacks(FINALIZER) else ()
 
 
 def _warnings(inputs: Inputs) -> Iterator[str]:
@@ -195,7 +200,7 @@ def _left(supervisor: str) -> Finding:
         reasons.SUPERVISOR_LEFT,
         f"Supervisor {supervisor}, which this resource has submitted and does not specify any more, is in Druid. Its "
         "record is lost, so it is not terminated. Terminate it (module supervisor, state: absent), or remove it from "
-        f"the ids in the annotation {names.NOTE_ANNOTATION}.",
+        f"the ids in the annotation {NOTE_ANNOTATION}.",
     )
 
 
@@ -207,7 +212,7 @@ def _findings(ingestion: Ingestion, state: DruidState) -> tuple[Finding, ...]:
             Finding(
                 reasons.TASK_STATUS_UNKNOWN,
                 f"Druid accepted task {state.id} but no longer reports it: its final status is unknown. To submit it "
-                f"again, set the annotation {names.RETRY_ANNOTATION} to a new value.",
+                f"again, set the annotation {RETRY_ANNOTATION} to a new value.",
             ),
         )
     if isinstance(state, TaskState) and state.has_failed:
@@ -215,7 +220,7 @@ def _findings(ingestion: Ingestion, state: DruidState) -> tuple[Finding, ...]:
             Finding(
                 reasons.TASK_FAILED,
                 f"Task {state.id} failed: {state.failure or 'Druid no longer reports the cause'}. Change the spec, or "
-                f"set the annotation {names.RETRY_ANNOTATION} to a new value to submit it again.",
+                f"set the annotation {RETRY_ANNOTATION} to a new value to submit it again.",
             ),
         )
     if isinstance(state, TaskState) and state.attempt.action == "taken":

@@ -13,10 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, is_elsewhere
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import FINALIZER, Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import (
     Finalizer,
     SaveLastApplied,
@@ -25,9 +24,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps im
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import other_owner
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import DELETING, Finding
 
-_DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
 _REMEDY = "This is retried. To delete the resource without terminating what it specifies, set deletionPolicy Retain."
 
 
@@ -95,7 +93,7 @@ class Deletion:
 def decide_deletion(deletion: Deletion, reads: Reads) -> Plan:
     """Return the plan. Only what it depends on is read: a resource must be deletable although Druid was deleted."""
     ingestion = deletion.ingestion
-    if deletion.has_resource and names.FINALIZER not in ingestion.finalizers:
+    if deletion.has_resource and FINALIZER not in ingestion.finalizers:
         return _plan(deletion)
     if ingestion.retains:
         why = f"deletionPolicy Retain: {deletion.what} is left running."
@@ -155,7 +153,7 @@ def _without_druid(
     if parent:
         also = f"The {parent} is also being deleted: {record.id} was not terminated and may still run."
         return _released(deletion, f"{problem.message} {also}")
-    return Plan(findings=(_with_remedy(problem), _DELETING))
+    return Plan(findings=(_with_remedy(problem), DELETING))
 
 
 def _with_remedy(problem: Finding) -> Finding:
@@ -181,8 +179,8 @@ def _released(deletion: Deletion, *why: str) -> Plan:
 
 
 def _last_step(deletion: Deletion) -> Step:
-    return Finalizer(names.FINALIZER, is_set=False) if deletion.has_resource else SaveLastApplied(None)
+    return Finalizer(FINALIZER, is_set=False) if deletion.has_resource else SaveLastApplied(None)
 
 
 def _plan(deletion: Deletion, *steps: Step, warnings: tuple[str, ...] = ()) -> Plan:
-    return Plan(steps, (_DELETING,) if deletion.has_resource else (), (*warnings, *deletion.unconfirmed))
+    return Plan(steps, (DELETING,) if deletion.has_resource else (), (*warnings, *deletion.unconfirmed))

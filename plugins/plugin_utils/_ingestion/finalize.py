@@ -15,14 +15,9 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.client import
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import status_of
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import (
-    ConnectionUnavailable,
-    connect,
-    disallowed_secret,
-    secrets_of,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, names, record_check
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connection import druid_connection
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import ConnectionUnavailable, connect
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import disallowed_secret, secrets_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, record_check
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_deletion import (
     Deletion,
     Found,
@@ -31,16 +26,21 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_d
     Unreached,
     decide_deletion,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
     of_status,
     read_last_applied,
     resource_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, Reconciled
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, druid_connection
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Observed, Plan, Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
+    API_VERSION,
+    KIND,
+    Ingestion,
+    record_name,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import (
     confirmed,
@@ -62,7 +62,7 @@ _SHAPES = {"druidCluster": str, "ingestion": dict, "auth": dict, "endpoint": dic
 def finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
     """Terminate the supervisor or task, and remove the finalizer. The spec may be invalid."""
     resource = _readable(resource)
-    planned = Reconciled(resource, Ingestion.from_resource(resource), Plan())
+    planned = Reconciled(resource, Plan(), Ingestion.from_resource(resource))
     return _delete(api, planned, _deletion(planned, options), options)
 
 
@@ -71,9 +71,9 @@ def finalize_without_resource(
 ) -> Reconciled | None:
     """Terminate what the record names, then delete the record: the only reference to it. None without one."""
     metadata = {"name": name, "namespace": namespace}
-    resource = {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": metadata, "spec": dict(spec)}
-    planned = Reconciled(resource, Ingestion.from_resource(resource), Plan())
-    found = api.get("ConfigMap", namespace, names.record_name(name))
+    resource = {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": dict(spec)}
+    planned = Reconciled(resource, Plan(), Ingestion.from_resource(resource))
+    found = api.get("ConfigMap", namespace, record_name(name))
     owner = resource_of(found) if found else None
     if owner is not None:
         return _refused(planned, owner)
@@ -87,7 +87,7 @@ def _refused(planned: Reconciled, owner: str) -> Reconciled:
         f"DruidIngestion {owner} in namespace {planned.ingestion.namespace} exists as a resource, and nothing "
         "was deleted. To delete it, use state: absent with name and without spec."
     )
-    return replace(planned, plan=Plan(findings=(Finding(reasons.NAME_CONFLICT, message),)))
+    return planned.blocked(Finding(reasons.NAME_CONFLICT, message))
 
 
 def _deletion(planned: Reconciled, options: Options) -> Deletion:

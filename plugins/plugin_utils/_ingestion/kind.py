@@ -12,21 +12,20 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._secrets import spec_masking
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import status as statuses
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.finalize import finalize_without_resource
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Plan, SupervisorState
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
     read_last_applied,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import (
-    ARGUMENTS,
-    Options,
-    Reconciled,
-    to_options,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import ARGUMENTS, Options, to_options
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconcile import reconcile_once
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import (
+    Plan,
+    Reconciled,
+    SupervisorState,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import FINALIZER, KIND
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -35,12 +34,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
-    Completed,
-    Conditions,
-    Masked,
-    StatusChange,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Masked, StatusChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 
@@ -53,11 +48,12 @@ _NOT_AWAITED = frozenset({reasons.RUNNING, reasons.PAUSED})
 class DruidIngestion(Kind[Options, Reconciled, Any]):
     """The kind DruidIngestion."""
 
-    name = names.KIND
-    finalizer = names.FINALIZER
+    name = KIND
+    finalizer = FINALIZER
     variable = "druid_ingestion_resource"
     arguments = ARGUMENTS
     transient = reasons.TRANSIENT_OF_INGESTION
+    requested = frozenset({reasons.SUSPENDED, reasons.CHANGES_PENDING})
     plural = "ingestions"
     condition_types = ("Ready", "Progressing", "Suspended", "Degraded")
     plan = Plan
@@ -90,7 +86,7 @@ class DruidIngestion(Kind[Options, Reconciled, Any]):
         return {"highest_lag_records": float(max((lag for lag in lags if isinstance(lag, int)), default=0))}
 
     def completed(self, done: Reconciled, check_mode: bool) -> Completed[Any]:
-        return Completed(done.resource, done.plan, done.plan.warnings, done.is_deleted)
+        return done
 
     def masker(self, done: Reconciled) -> Masked:
         """Return a masker for the secrets in the spec, in the Secrets that were read, and in Druid's spec."""
@@ -122,19 +118,11 @@ class DruidIngestion(Kind[Options, Reconciled, Any]):
         return statuses.with_last_update(document, done.ingestion, is_created, now)
 
     def events(self, done: Reconciled, completed: Completed[Any], change: StatusChange) -> Iterator[EventText]:
-        yield from filter(None, (step.event for step in completed.plan.steps))
-        if change.has_new_problems:
-            yield from events_of_problems(completed.plan)
+        yield from super().events(done, completed, change)
         if completed.is_deleted or are_warnings_new(completed.plan.steps, change.before, change.after):
             reported = {finding.message for finding in completed.plan.findings}
             texts = (text for text in change.warnings if text not in reported)
             yield from events_of_warnings(texts, is_deleted=completed.is_deleted)
-
-    def is_settled(self, conditions: Conditions) -> bool:
-        return statuses.is_settled(conditions)
-
-    def requeue_after(self, status: Mapping[str, Any], now: datetime, has_changed: bool) -> int | None:
-        return statuses.requeue_after(status["conditions"], now)
 
 
 def _documents(done: Reconciled) -> tuple[Any, ...]:
@@ -152,11 +140,6 @@ def _record_after(done: Reconciled, plan: Plan, check_mode: bool) -> LastApplied
         return plan.saved[-1]
     found = done.observed.record
     return None if found is None else read_last_applied(found, done.ingestion)
-
-
-def events_of_problems(plan: Plan) -> list[EventText]:
-    """Return a warning for each problem."""
-    return [EventText("Warning", each.reason, each.message) for each in plan.problems]
 
 
 def events_of_warnings(warnings: Iterable[str], *, is_deleted: bool) -> list[EventText]:

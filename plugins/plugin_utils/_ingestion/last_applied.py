@@ -17,8 +17,14 @@ from typing import Any, Literal
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import Normalized, Store
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion, without_suspension
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
+    API_VERSION,
+    KIND,
+    Ingestion,
+    record_labels,
+    record_name,
+    without_suspension,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
 
@@ -194,9 +200,9 @@ def to_config_map(record: LastApplied, ingestion: Ingestion, normalized: Normali
         **({"abandoned": asdict(record.abandoned)} if record.abandoned else {}),
     }
     metadata: dict[str, Any] = {
-        "name": names.record_name(ingestion.name),
+        "name": record_name(ingestion.name),
         "namespace": ingestion.namespace,
-        "labels": names.labels(),
+        "labels": record_labels(),
     }
     if ingestion.uid:
         metadata["ownerReferences"] = [_owner(ingestion, ingestion.uid)]
@@ -237,10 +243,10 @@ def is_ours(config_map: Manifest, ingestion: Ingestion) -> bool:
     The record of a resource does not belong to an ingestion without a resource of the same name.
     """
     owners = _owners(config_map)
-    if any(owner.get("kind") == names.KIND and owner.get("name") == ingestion.name for owner in owners):
+    if any(owner.get("kind") == KIND and owner.get("name") == ingestion.name for owner in owners):
         return ingestion.uid is not None
     labels = config_map["metadata"].get("labels") or {}
-    return not owners and names.labels().items() <= labels.items()
+    return not owners and record_labels().items() <= labels.items()
 
 
 def is_own(config_map: Manifest, ingestion: Ingestion) -> bool:
@@ -252,7 +258,7 @@ def is_own(config_map: Manifest, ingestion: Ingestion) -> bool:
 
 def resource_of(config_map: Manifest) -> str | None:
     """Return the name of the resource that owns the record, None without a resource."""
-    owners = (owner for owner in _owners(config_map) if owner.get("kind") == names.KIND)
+    owners = (owner for owner in _owners(config_map) if owner.get("kind") == KIND)
     return next((str(owner["name"]) for owner in owners), None)
 
 
@@ -262,8 +268,8 @@ def _owners(config_map: Manifest) -> list[dict[str, Any]]:
 
 def _owner(ingestion: Ingestion, uid: str) -> dict[str, Any]:
     return {
-        "apiVersion": names.API_VERSION,
-        "kind": names.KIND,
+        "apiVersion": API_VERSION,
+        "kind": KIND,
         "name": ingestion.name,
         "uid": uid,
         "controller": True,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
@@ -26,23 +26,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     SUPERVISOR,
     DruidChange,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import SecretKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import (
     Normalized,
     without_normalization,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import fetch_change
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, names, record_check, supervisor
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import SecretKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, record_check, supervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.datasource_owner import (
     is_specified_by_another,
     older_owners,
     without_fields,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
-    DruidState,
-    Inputs,
-    SupervisorState,
-    TaskState,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     IN_RECORD,
@@ -50,38 +44,30 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     former_datasource,
     read_normalized,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import (
+    DruidState,
+    Inputs,
+    Observed,
+    SupervisorState,
+    TaskState,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import (
     may_be_interrupted,
     recovered,
     without_interrupted,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import KIND, Ingestion, record_name
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import older_owner, specify_ids
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi, TooDeep
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
 
-@dataclass(frozen=True)
-class Observed:
-    """The ConfigMap of the record, the Druid resource with its Services, the Secrets, the other ingestions.
-
-    `record` is the ConfigMap if its record is believed.
-    """
-
-    config_map: Manifest | None = None
-    record: Manifest | None = None
-    cluster: Manifest | None = None
-    services: tuple[Manifest, ...] = ()
-    secrets: Mapping[SecretKey, Manifest | None] = field(default_factory=dict, repr=False)
-    siblings: tuple[Ingestion, ...] = ()
-
-
 def observe(api: KubernetesApi, ingestion: Ingestion, secrets: tuple[SecretKey, ...]) -> Observed:
     """Read the objects in Kubernetes; `secrets` are those with permission."""
     namespace = ingestion.namespace
     cluster = api.get(cluster_names.KIND, namespace, ingestion.cluster) if ingestion.cluster else None
-    config_map = api.get("ConfigMap", namespace, names.record_name(ingestion.name))
+    config_map = api.get("ConfigMap", namespace, record_name(ingestion.name))
     return Observed(
         config_map=config_map,
         record=record_check.believed(config_map, ingestion),
@@ -102,7 +88,7 @@ def _services(api: KubernetesApi, namespace: str, cluster: str) -> list[Manifest
 def _siblings(api: KubernetesApi, ingestion: Ingestion) -> list[Manifest]:
     """Return the other resources of the namespace; none without the CRD."""
     try:
-        listed = api.list_objects(names.KIND, ingestion.namespace)
+        listed = api.list_objects(KIND, ingestion.namespace)
     except TooDeep:
         listed = _one_by_one(api, ingestion.namespace)
     except ApiError as error:
@@ -118,9 +104,9 @@ def _one_by_one(api: KubernetesApi, namespace: str) -> list[Manifest]:
     It specifies no supervisor, like any invalid one; its own reconcile reports the problem.
     """
     found: list[Manifest | None] = []
-    for name in api.list_names(names.KIND, namespace):
+    for name in api.list_names(KIND, namespace):
         with suppress(TooDeep):
-            found.append(api.get(names.KIND, namespace, name))
+            found.append(api.get(KIND, namespace, name))
     return [each for each in found if each is not None]
 
 

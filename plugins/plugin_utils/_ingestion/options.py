@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The options of an ingestion: those of the action, and those of a reconcile; and its intermediate result."""
+"""The options of an ingestion, and the connection to Druid that they, the resource and its Secrets specify."""
 
 from __future__ import annotations
 
@@ -10,13 +10,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import router
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import (
+    ConnectionDetails,
+    ConnectionUnavailable,
+    author_limits,
+    connection_details,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts, to_timeouts
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import DruidState, Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons, request
 
 ARGUMENTS: Mapping[str, Any] = {
     "url": {"type": "str"},
@@ -51,25 +57,34 @@ def to_options(arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> 
     )
 
 
-@dataclass(frozen=True)
-class Reconciled:
-    """State, plan and (not in check mode) completed steps of a reconcile; `failed_step` is the step that failed.
+def druid_connection(api: KubernetesApi, ingestion: Ingestion, found: Observed, options: Options) -> ConnectionDetails:
+    """Return how to connect to Druid; ConnectionUnavailable names what is missing."""
+    if options.url:
+        return connection_details(ingestion, options.url, found.secrets)
+    return connection_details(ingestion, _url(ingestion, found), found.secrets, author_limits(api, options))
 
-    `written` is the ConfigMap of the record as this reconcile has written it last.
-    `terminated` are the ids of the supervisors and tasks that were terminated.
-    `is_unanswered`: that step is a request which Druid may still be executing.
-    `unknown_fields` are messages about fields that Druid has dropped in a change.
-    `ingestion` is the parsed resource. `is_deleted`: the finalizer was removed, so that the resource is deleted.
-    """
 
-    resource: Manifest
-    ingestion: Ingestion
-    plan: Plan
-    druid_state: DruidState | None = None
-    observed: Observed = field(default_factory=Observed)
-    written: Manifest | None = None
-    failed_step: Any = None
-    terminated: frozenset[str] = frozenset()
-    is_unanswered: bool = False
-    is_deleted: bool = False
-    unknown_fields: tuple[str, ...] = ()
+def _url(ingestion: Ingestion, found: Observed) -> str:
+    if ingestion.cluster is None:
+        return _endpoint_url(ingestion)
+    if found.cluster is None:
+        where = f"namespace {ingestion.namespace}"
+        message = f"spec.druidCluster: there is no Druid {ingestion.cluster} in {where}. Create it, or fix the name."
+        raise ConnectionUnavailable(reasons.CLUSTER_NOT_FOUND, message)
+    try:
+        return router.address(
+            found.cluster,
+            found.services,
+            prefers_tls="caSecretRef" in ingestion.endpoint,
+            remedy="set endpoint.url instead of druidCluster",
+        )
+    except router.RouterNotFound as error:
+        raise ConnectionUnavailable(reasons.ROUTER_NOT_FOUND, f"spec.druidCluster: {error}") from error
+
+
+def _endpoint_url(ingestion: Ingestion) -> str:
+    url: str | None = ingestion.endpoint.get("url")
+    if url is None:
+        # the spec of a terminating resource is not validated
+        raise ConnectionUnavailable(reasons.INVALID_SPEC, "spec.druidCluster: set druidCluster or endpoint.url.")
+    return url

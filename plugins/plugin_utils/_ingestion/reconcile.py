@@ -15,28 +15,16 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.task imp
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import (
-    ConnectionUnavailable,
-    connect,
-    disallowed_secret,
-    secrets_of,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import ConnectionUnavailable, connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import Normalized, with_normalized
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names, validate
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.connection import druid_connection
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import disallowed_secret, secrets_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import (
     decide,
     with_abandoned,
     without_repetition,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.finalize import finalize
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
-    DruidState,
-    Inputs,
-    Plan,
-    SupervisorState,
-    TaskState,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     IN_RECORD,
     LastApplied,
@@ -49,8 +37,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe 
     observe,
     observe_druid,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, Reconciled
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, druid_connection
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import (
+    DruidState,
+    Inputs,
+    Plan,
+    Reconciled,
+    SupervisorState,
+    TaskState,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import KIND, Ingestion, record_name
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import SaveLastApplied, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
@@ -63,22 +59,22 @@ def reconcile_once(api: KubernetesApi, resource: Manifest, options: Options, now
     if is_terminating(resource):
         return finalize(api, resource, options)
     ingestion = Ingestion.from_resource(resource)
-    blockers = spec_errors(names.KIND, resource) or _blockers(ingestion, options)
-    planned = Reconciled(resource, ingestion, Plan(findings=blockers))
+    blockers = spec_errors(KIND, resource) or _blockers(ingestion, options)
+    planned = Reconciled(resource, Plan(findings=blockers), ingestion)
     if blockers:
         return planned
     with options.meter.phases("observe"):
         found = observe(api, ingestion, secrets_of(ingestion))
     planned = replace(planned, observed=found)
     if found.config_map is not None and not is_ours(found.config_map, ingestion):
-        return _blocked(planned, _collision(ingestion))
+        return planned.blocked(_collision(ingestion))
     try:
         with connect(druid_connection(api, ingestion, found, options), options.timeouts, options.meter) as client:
             return _with_druid(api, client, planned, options, now)
     except ConnectionUnavailable as error:
-        return _blocked(planned, error.finding)
+        return planned.blocked(error.finding)
     except DruidError as error:
-        return _blocked(planned, error_findings.error_finding(error))
+        return planned.blocked(error_findings.error_finding(error))
 
 
 def _with_druid(
@@ -95,7 +91,7 @@ def _with_druid(
     # the end of a task is recorded, whatever is unknown: Druid may forget the task
     is_record = isinstance(druid_state, TaskState) and _only_saves(plan) and not options.check_mode
     if options.is_strict and not is_record and (unknown := _unknown_fields(client, inputs)):
-        return _blocked(planned, _strict(unknown, "Nothing is sent"))
+        return replace(planned, plan=Plan()).blocked(_strict(unknown, "Nothing is sent"))
     if options.check_mode or not planned.plan.steps:
         return planned
     with options.meter.phases("act"):
@@ -104,8 +100,7 @@ def _with_druid(
         return _record_abandoned(api, done, inputs.record, now)
     done = _read_back(api, client, done, inputs.record) if done.failed_step is None else done
     if options.is_strict and (unknown := (*done.unknown_fields, *_of_task(client, done.druid_state))):
-        problem = _strict(unknown, "All other fields are set")
-        done = replace(done, plan=replace(done.plan, findings=(*done.plan.findings, problem)))
+        return done.with_findings(_strict(unknown, "All other fields are set"))
     return done
 
 
@@ -173,10 +168,6 @@ def _strict(unknown: Iterable[str], consequence: str) -> Finding:
     return Finding(reasons.INVALID_SPEC, f"{' '.join(unknown)} {consequence} (unknown_fields: fail).")
 
 
-def _blocked(planned: Reconciled, problem: Finding) -> Reconciled:
-    return replace(planned, plan=Plan(findings=(problem,)))
-
-
 def _blockers(ingestion: Ingestion, options: Options) -> tuple[Finding, ...]:
     """Return problems of the resource itself, which are found without its surroundings."""
     refusal = disallowed_secret(secrets_of(ingestion), ingestion.namespace, options.allowed_reference_namespaces)
@@ -184,7 +175,7 @@ def _blockers(ingestion: Ingestion, options: Options) -> tuple[Finding, ...]:
 
 
 def _collision(ingestion: Ingestion) -> Finding:
-    name = names.record_name(ingestion.name)
+    name = record_name(ingestion.name)
     return Finding(
         reasons.NAME_CONFLICT,
         f"ConfigMap {name} in namespace {ingestion.namespace} does not belong to this resource, which needs that name "

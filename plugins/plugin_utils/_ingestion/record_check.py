@@ -28,7 +28,6 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task import Job
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import (
     SUCCESS,
     current,
@@ -47,7 +46,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     read_last_applied,
     with_task,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
+    NOTE_ANNOTATION,
+    RETRY_ANNOTATION,
+    Ingestion,
+    record_name,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
@@ -71,7 +75,7 @@ class Note:
 def note_of(metadata: Mapping[str, Any]) -> Note:
     """Return the note of a resource; an empty one if it has none, or that of the resource from which it was copied."""
     try:
-        found = json.loads((metadata.get("annotations") or {})[names.NOTE_ANNOTATION])
+        found = json.loads((metadata.get("annotations") or {})[NOTE_ANNOTATION])
         if found["uid"] != metadata["uid"] or not isinstance(found["ids"], list):
             return Note()
         ids = frozenset(map(str, found["ids"]))
@@ -135,8 +139,8 @@ def warnings(config_map: Manifest | None, ingestion: Ingestion) -> tuple[str, ..
     if config_map is None or not is_own(config_map, ingestion) or believed(config_map, ingestion) is not None:
         return ()
     return (
-        f"ConfigMap {names.record_name(ingestion.name)} is not as this resource has written it (annotation "
-        f"{names.NOTE_ANNOTATION}): others have created or changed it, or the annotation. It is not used: nothing is "
+        f"ConfigMap {record_name(ingestion.name)} is not as this resource has written it (annotation "
+        f"{NOTE_ANNOTATION}): others have created or changed it, or the annotation. It is not used: nothing is "
         "submitted, terminated or removed because of it. Check who may write ConfigMaps in the namespace, and whether "
         "a manifest that is applied has the annotation.",
     )
@@ -211,11 +215,11 @@ def finding(ingestion: Ingestion) -> Finding:
     last = of_status(ingestion).id
     return Finding(
         reasons.RECORD_LOST,
-        f"ConfigMap {names.record_name(ingestion.name)}, which records the submitted tasks, or the annotation "
-        f"{names.NOTE_ANNOTATION}, which confirms it, was deleted or changed by others, and the status names "
+        f"ConfigMap {record_name(ingestion.name)}, which records the submitted tasks, or the annotation "
+        f"{NOTE_ANNOTATION}, which confirms it, was deleted or changed by others, and the status names "
         f"{f'a task of another spec ({last})' if last else 'no task'}. It is unknown "
         "whether the current spec has run since, so nothing is submitted. Check the data in Druid. To submit the spec, "
-        f"set the annotation {names.RETRY_ANNOTATION} to a new value.",
+        f"set the annotation {RETRY_ANNOTATION} to a new value.",
     )
 
 

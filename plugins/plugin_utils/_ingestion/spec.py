@@ -2,10 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A DruidIngestion resource, parsed. Pure."""
+"""A DruidIngestion resource: its names and annotations, and its parsed spec. Pure."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from functools import cached_property
@@ -14,8 +15,21 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._http.address import server_url
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import TOO_DEEP, is_too_deep, without
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.custom_resource import CustomResource, mapping
+
+API_VERSION = "druid.apache.org/v1alpha1"
+KIND = "DruidIngestion"
+
+# The Go operator's, so that either can take over from the other.
+FINALIZER = "druidingestion.datainfra.io/finalizer"
+# A new value requests one more attempt of a failed batch.
+RETRY_ANNOTATION = "druid.apache.org/retry"
+# What was or will be submitted for the resource, and which record of it is believed (``record_check``): JSON.
+NOTE_ANNOTATION = "druid.apache.org/submitted"
+
+RECORD_SUFFIX = "-ingestion"
+_MOST_CHARACTERS = 253
+_DIGITS = 10
 
 AUTOCOMPACT = "autocompact"
 # The type in the resource, and the type of the spec in Druid's API.
@@ -28,6 +42,20 @@ SUPERVISORS: Mapping[str, str] = {
 }
 NATIVE_BATCH, SQL = "native-batch", "sql"
 TYPES = (*SUPERVISORS, NATIVE_BATCH, SQL)
+
+
+def record_name(ingestion: str) -> str:
+    """Return the name of the ConfigMap with the last applied spec."""
+    if len(ingestion + RECORD_SUFFIX) <= _MOST_CHARACTERS:
+        return ingestion + RECORD_SUFFIX
+    digest = hashlib.sha256(ingestion.encode()).hexdigest()[:_DIGITS]
+    kept = _MOST_CHARACTERS - len(RECORD_SUFFIX) - _DIGITS - 1
+    return f"{ingestion[:kept]}-{digest}{RECORD_SUFFIX}"
+
+
+def record_labels() -> dict[str, str]:
+    """Return the labels of that ConfigMap."""
+    return {"app.kubernetes.io/name": "druid-ingestion", "app.kubernetes.io/managed-by": "druidops"}
 
 
 class Ingestion(CustomResource):
@@ -97,7 +125,7 @@ class Ingestion(CustomResource):
     @property
     def retry(self) -> str:
         """The value of the annotation that requests one more attempt."""
-        return self.annotations.get(names.RETRY_ANNOTATION, "")
+        return self.annotations.get(RETRY_ANNOTATION, "")
 
     @property
     def cluster(self) -> str | None:

@@ -10,25 +10,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import (
-    MAX_ERROR_LENGTH,
-    MAX_ERRORS,
-)
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import MAX_ERROR_LENGTH, MAX_ERRORS
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import truncate
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import (
     DruidState,
     SupervisorState,
     TaskState,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
     Condition,
-    backoff_since,
     condition,
     degraded_condition,
+    ready_and_progressing,
     stalled_condition,
     timestamp,
     with_transition_times,
@@ -132,21 +129,6 @@ def with_last_update(document: dict[str, Any], ingestion: Ingestion, is_created:
     return {**kept, **rules, "lastUpdateTime": timestamp(now), "type": CREATED if is_created else UPDATED}
 
 
-def is_settled(found: Iterable[Mapping[str, Any]]) -> bool:
-    """True when Druid is in the desired state, or the ingestion is suspended or paused."""
-    by_type = {each["type"]: each for each in found}
-    ready = by_type.get("Ready", {})
-    return ready.get("status") == "True" or ready.get("reason") in (reasons.SUSPENDED, reasons.CHANGES_PENDING)
-
-
-def requeue_after(found: Sequence[Mapping[str, Any]], now: datetime) -> int | None:
-    """Return the seconds until the next reconcile; None for the regular period."""
-    by_type = {each["type"]: each for each in found}
-    if is_settled(found) and by_type["Progressing"]["status"] != "True":
-        return None
-    return backoff_since(by_type["Ready"]["lastTransitionTime"], now)
-
-
 def _of_druid(druid_state: DruidState | None, masked: Masked) -> dict[str, Any]:
     """Return Druid's state; empty if it was not read, so that the last one stays."""
     if druid_state is None:
@@ -192,11 +174,11 @@ def _ready(
     }
     blocking = [finding for finding in problems if finding.reason not in beside]
     if blocking:
-        return _ready_and_progressing(False, blocking[0].reason, joined_messages(blocking), in_progress=False)
+        return ready_and_progressing(False, blocking[0].reason, joined_messages(blocking))
     if pending is not None:
-        return _ready_and_progressing(False, pending.reason, pending.message, in_progress=False)
+        return ready_and_progressing(False, pending.reason, pending.message)
     if druid_state is None:
-        return _ready_and_progressing(False, reasons.PAUSED, "The state in Druid was not read.", in_progress=False)
+        return ready_and_progressing(False, reasons.PAUSED, "The state in Druid was not read.")
     return _of_batch(ingestion, druid_state) if isinstance(druid_state, TaskState) else _of_supervisor(druid_state)
 
 
@@ -206,31 +188,31 @@ def _of_supervisor(druid_state: SupervisorState) -> tuple[Condition, Condition]:
     if druid_state.is_suspended:
         is_desired = not druid_state.is_resumed
         how = "as specified" if is_desired else "but the spec does not suspend it"
-        return _ready_and_progressing(is_desired, reasons.SUSPENDED, f"{name} is suspended, {how}.", in_progress=False)
+        return ready_and_progressing(is_desired, reasons.SUSPENDED, f"{name} is suspended, {how}.")
     if payload.get("healthy") is False or state in _UNHEALTHY_STATES:
-        return _ready_and_progressing(
+        return ready_and_progressing(
             False,
             reasons.SUPERVISOR_UNHEALTHY,
             f"{name} is {state}. {' | '.join(_recent_errors(druid_state))}".rstrip(),
             in_progress=False,
         )
     if not payload or (state not in _HEALTHY_STATES and "healthy" in payload):
-        return _ready_and_progressing(
+        return ready_and_progressing(
             False, reasons.STARTING, f"{name} is {state or 'being created'}.", in_progress=True
         )
-    return _ready_and_progressing(True, reasons.RUNNING, f"{name} is {state or 'running'}.", in_progress=False)
+    return ready_and_progressing(True, reasons.RUNNING, f"{name} is {state or 'running'}.")
 
 
 def _of_batch(ingestion: Ingestion, druid_state: TaskState) -> tuple[Condition, Condition]:
     name, task = f"Task {druid_state.id}", druid_state.attempt.task
     if task.status == batch.SUCCESS:
-        return _ready_and_progressing(True, reasons.SUCCEEDED, f"{name} succeeded.", in_progress=False)
+        return ready_and_progressing(True, reasons.SUCCEEDED, f"{name} succeeded.")
     if druid_state.status is None and ingestion.suspend and druid_state.attempt.action == "submit":
-        return _ready_and_progressing(
+        return ready_and_progressing(
             False, reasons.SUSPENDED, "The batch does not start while spec.suspend is set.", in_progress=False
         )
     state = str((druid_state.status or {}).get("runnerStatusCode") or "SUBMITTED")
-    return _ready_and_progressing(False, reasons.RUNNING, f"{name} is {state}.", in_progress=True)
+    return ready_and_progressing(False, reasons.RUNNING, f"{name} is {state}.", in_progress=True)
 
 
 def _suspended(ingestion: Ingestion, druid_state: DruidState | None) -> Condition:
@@ -238,17 +220,6 @@ def _suspended(ingestion: Ingestion, druid_state: DruidState | None) -> Conditio
     if druid_state.is_suspended if isinstance(druid_state, SupervisorState) else is_batch_held:
         return condition("Suspended", True, reasons.SUSPENDED, "Suspended by spec.suspend, or in Druid.")
     return condition("Suspended", False, reasons.NOT_SUSPENDED, "Not suspended.")
-
-
-def _ready_and_progressing(
-    is_ready: bool, reason: str, message: str, *, in_progress: bool
-) -> tuple[Condition, Condition]:
-    progress = (
-        condition("Progressing", True, reason, message)
-        if in_progress
-        else condition("Progressing", False, reason if not is_ready else reasons.UP_TO_DATE, "No change in progress.")
-    )
-    return condition("Ready", is_ready, reason, message), progress
 
 
 def _with_last(kind: str, current: Iterable[Condition], before: Iterable[Condition]) -> list[Condition]:

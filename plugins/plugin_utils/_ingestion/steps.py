@@ -10,20 +10,9 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound, Unreachable
-from ansible_collections.druidops.druid.plugins.module_utils._resources.orphaned_tasks import (
-    shut_down_orphaned_tasks,
-    status_payload,
-)
-from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import (
-    reset_before_resuming,
-    terminate,
-)
-from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_start import wait_until_started
-from ansible_collections.druidops.druid.plugins.module_utils._resources.task import shut_down, submit
 from ansible_collections.druidops.druid.plugins.module_utils._secrets import spec_masking
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task import Job
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, NotConnected
@@ -34,10 +23,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     DruidChange,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_findings import error_finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import write_change
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, to_config_map
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import (
     Note,
     digest_of,
@@ -45,10 +32,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_c
     text_of,
     version_of,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import KIND, NOTE_ANNOTATION, record_name
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import recorded
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons, resource_steps, step
+
+if TYPE_CHECKING:
+    # Steps are part of decisions, which are pure: only their execution loads what sends requests.
+    from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
+    from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 
 _CHANGE_REASONS: Mapping[str, str] = {
     SUPERVISOR: reasons.SUPERVISOR_UPDATED,
@@ -92,11 +84,8 @@ def act(api: KubernetesApi, client: DruidClient | None, planned: Reconciled) -> 
     `client` can be None if no step is a change in Druid.
     """
     results = step.execute(planned.plan.steps, Context(api=api, client=client, state=planned))
-    done: Reconciled = step.state_after(results, planned)
     failed = next((each.step for each in results if each.error and each.was_tried), planned.failed_step)
-    findings = (*done.plan.findings, *step.failures(results))
-    plan = replace(done.plan, steps=step.completed(results), findings=findings)
-    return replace(done, plan=plan, failed_step=failed)
+    return replace(planned.after(results), failed_step=failed)
 
 
 @dataclass(frozen=True)
@@ -170,6 +159,8 @@ class Write(Request):
         return self.change.before is None
 
     def send(self, client: DruidClient) -> Effect:
+        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import write_change
+
         written = write_change(client, self.change)
         return Effect(written.warnings, unknown=written.unknown)
 
@@ -187,6 +178,8 @@ class Reset(Request):
         return f"reset the offsets of supervisor {self.id}"
 
     def send(self, client: DruidClient) -> Effect:
+        from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import reset_before_resuming
+
         reset_before_resuming(client, self.id)
         return Effect()
 
@@ -211,6 +204,8 @@ class Submit(Request):
         return (_difference(self.title, "", spec_masking.masked(self.job.submission(self.attempt))),)
 
     def send(self, client: DruidClient) -> Effect:
+        from ansible_collections.druidops.druid.plugins.module_utils._resources.task import submit
+
         submit(client, self.job, self.attempt)
         return Effect()
 
@@ -236,6 +231,8 @@ class Terminate(Request):
         return {"terminated": done.terminated | {self.id}}
 
     def send(self, client: DruidClient) -> Effect:
+        from ansible_collections.druidops.druid.plugins.module_utils._resources.task import shut_down
+
         if self.kind == SUPERVISOR:
             return _terminate_supervisor(client, self.id)
         with suppress(NotFound):
@@ -245,6 +242,13 @@ class Terminate(Request):
 
 def _terminate_supervisor(client: DruidClient, supervisor: str) -> Effect:
     """Terminate it, and shut down the tasks that this would orphan. NotConnected while it is being stopped."""
+    from ansible_collections.druidops.druid.plugins.module_utils._resources.orphaned_tasks import (
+        shut_down_orphaned_tasks,
+        status_payload,
+    )
+    from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import terminate
+    from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_start import wait_until_started
+
     wait_until_started(client, supervisor)
     payload = status_payload(client, supervisor)
     if (payload or {}).get("detailedState") == "STOPPING":
@@ -291,7 +295,7 @@ class SaveLastApplied(Step):
             config_map = to_config_map(self.record, ingestion, self.normalized)
             noted = replace(done, resource=_with_note(api, done, self.record, config_map))
             return step.Result(self, state=replace(noted, written=api.apply(config_map)))
-        found = api.get("ConfigMap", ingestion.namespace, names.record_name(ingestion.name))
+        found = api.get("ConfigMap", ingestion.namespace, record_name(ingestion.name))
         if found is not None:
             api.delete("ConfigMap", ingestion.namespace, found["metadata"]["name"], found["metadata"]["uid"])
         return step.Result(self)
@@ -310,7 +314,7 @@ def _with_note(api: KubernetesApi, done: Reconciled, record: LastApplied, config
     replaces = version_of(done.written or done.observed.record) or before.replaces
     note = Note(_ids_to_note(done, record, before.ids), digest_of(config_map), replaces, record.revision)
     operations = _annotation_patch(metadata, text_of(note, metadata["uid"]))
-    written = api.json_patch(names.KIND, metadata["namespace"], metadata["name"], operations)
+    written = api.json_patch(KIND, metadata["namespace"], metadata["name"], operations)
     return {**done.resource, "metadata": {**metadata, "annotations": written["metadata"]["annotations"]}}
 
 
@@ -331,8 +335,8 @@ def _ids_to_note(done: Reconciled, record: LastApplied, noted: frozenset[str]) -
 def _annotation_patch(metadata: Mapping[str, Any], value: str) -> list[dict[str, Any]]:
     """Return the JSON patch, which requires that no other run has written the annotation since."""
     annotations, path = metadata.get("annotations") or {}, "/metadata/annotations"
-    key = f"{path}/{names.NOTE_ANNOTATION.replace('/', '~1')}"
-    last = annotations.get(names.NOTE_ANNOTATION)
+    key = f"{path}/{NOTE_ANNOTATION.replace('/', '~1')}"
+    last = annotations.get(NOTE_ANNOTATION)
     unchanged = "resourceVersion" if last is None else "uid"
     return [
         {"op": "test", "path": f"/metadata/{unchanged}", "value": metadata.get(unchanged)},

@@ -44,6 +44,18 @@ def _short(text: str) -> str:
     return text if len(text) <= MAX_MESSAGE_CHARACTERS else f"{text[: MAX_MESSAGE_CHARACTERS - 3]}..."
 
 
+def ready_and_progressing(
+    is_ready: bool, reason: str, message: str, *, in_progress: bool = False
+) -> tuple[Condition, Condition]:
+    """Return the conditions Ready and Progressing."""
+    progress = (
+        condition("Progressing", True, reason, message)
+        if in_progress
+        else condition("Progressing", False, reasons.UP_TO_DATE if is_ready else reason, "No change in progress.")
+    )
+    return condition("Ready", is_ready, reason, message), progress
+
+
 def degraded_condition(cause: tuple[str, str] | None) -> Condition:
     """Return the condition Degraded: true with this reason and message, false without them."""
     return condition("Degraded", cause is not None, *(cause or (reasons.AS_EXPECTED, "No problems.")))
@@ -82,6 +94,13 @@ def timestamp(moment: datetime) -> str:
 def is_ready(conditions: Iterable[Mapping[str, Any]]) -> bool:
     """True when the condition Ready is true."""
     return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+
+
+def is_settled(conditions: Iterable[Mapping[str, Any]], requested: Collection[str]) -> bool:
+    """True when Ready is true, or false for a `requested` reason."""
+    return any(
+        each["type"] == "Ready" and (each["status"] == "True" or each.get("reason") in requested) for each in conditions
+    )
 
 
 def degraded(document: Mapping[str, Any]) -> tuple[str, str] | None:

@@ -45,6 +45,10 @@ class CustomResource:
             status=mapping(resource.get("status")),
         )
 
+    def lacks(self, finalizer: str) -> bool:
+        """Return whether it is stored without this finalizer."""
+        return self.uid is not None and finalizer not in self.finalizers
+
 
 def mapping(value: Any) -> Mapping[str, Any]:
     """Return the value if it is a mapping, otherwise an empty one."""

@@ -31,6 +31,9 @@ class Finding:
     object: str | None = None
 
 
+DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
+
+
 def first_finding(findings: Iterable[Finding], *expected: str) -> Finding | None:
     """Return the first finding with one of these reasons."""
     return next((finding for finding in findings if finding.reason in expected), None)

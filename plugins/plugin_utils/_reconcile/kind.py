@@ -20,13 +20,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import KindMetrics
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import with_short_messages
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
+    backoff_since,
+    is_settled,
+    with_short_messages,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.delete import delete_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.operator_environment import is_too_often
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
-    Completed,
     Conditions,
     Masked,
     Report,
@@ -60,7 +63,8 @@ class Kind(KindMetrics, Generic[_Options, _Done, _Plan]):
     `finalizer` is the name of its finalizer, which is also in watches.yaml: the API server's warnings about it are not
     reported. `variable` is the role's variable with the resource, `role_variables` are variables of the role besides
     those for options, without their prefix. `arguments` are options of the action besides the common ones. A task
-    waits while all problems have a `transient` reason, and it is not `stuck`. With `reads_cache`, the operator reads
+    waits while all problems have a `transient` reason, and it is not `stuck`. A resource that is not Ready for a
+    `requested` reason is as requested. With `reads_cache`, the operator reads
     its cache first: ansible-operator then watches all kinds that are read, of which there must be few.
     """
 
@@ -68,6 +72,7 @@ class Kind(KindMetrics, Generic[_Options, _Done, _Plan]):
     variable: ClassVar[str]
     arguments: ClassVar[Mapping[str, Any]]
     transient: ClassVar[frozenset[str]]
+    requested: ClassVar[frozenset[str]]
     role_variables: ClassVar[tuple[str, ...]] = ()
     reads_cache: ClassVar[bool] = True
     plan: type[_Plan]
@@ -144,20 +149,25 @@ class Kind(KindMetrics, Generic[_Options, _Done, _Plan]):
     def status(self, done: _Done, plan: _Plan, now: datetime, check_mode: bool, masked: Masked) -> dict[str, Any]:
         """Return the whole status; `plan` is masked, `masked` is for other texts."""
 
-    @abstractmethod
-    def events(self, done: _Done, completed: Completed[_Plan], change: StatusChange) -> Iterable[EventText]:
-        """Return the events, whose messages are masked later."""
+    def events(self, _done: _Done, completed: Completed[_Plan], change: StatusChange) -> Iterable[EventText]:
+        """Yield the events of the completed steps and of new problems. Their messages are masked later."""
+        yield from filter(None, (step.event for step in completed.plan.steps))
+        if change.has_new_problems:
+            yield from (EventText("Warning", each.reason, each.message) for each in completed.plan.problems)
 
-    @abstractmethod
     def is_settled(self, conditions: Conditions) -> bool:
         """Return whether the conditions are those of a requested state."""
+        return is_settled(conditions, self.requested)
 
-    @abstractmethod
-    def requeue_after(self, status: Mapping[str, Any], now: datetime, has_changed: bool) -> int | None:
+    def requeue_after(self, status: Mapping[str, Any], now: datetime, _has_changed: bool) -> int | None:
         """Return the seconds until the next reconcile, None for the regular period.
 
         `has_changed`: something was written, or the generation is new.
         """
+        by_type = {each["type"]: each for each in status["conditions"]}
+        if self.is_settled(by_type.values()) and by_type["Progressing"]["status"] != "True":
+            return None
+        return backoff_since(by_type["Ready"]["lastTransitionTime"], now)
 
     def progress(self, status: Mapping[str, Any]) -> str:
         """Return a line about what is awaited."""
@@ -194,7 +204,7 @@ class Kind(KindMetrics, Generic[_Options, _Done, _Plan]):
         plan = completed.plan
         document = with_short_messages(self.status(done, plan, now, check_mode, masked))
         reported = (text for text in api.warnings if self.finalizer not in text)
-        warnings = tuple(dict.fromkeys(map(masked, (*completed.warnings, *reported))))
+        warnings = tuple(dict.fromkeys(map(masked, (*completed.plan.reported, *reported))))
         errors: tuple[str, ...] = ()
         is_stored, is_planned = "uid" in completed.resource["metadata"], check_mode and plan.changes
         texts: tuple[EventText, ...] = ()

@@ -25,13 +25,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import send
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.operator_environment import LEAST_PERIOD_SECONDS
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed, Plan, previous_status
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 
 _Plan = TypeVar("_Plan", bound=Plan[Any])
 
-# The default of the status in the CRDs.
-NEVER_RECONCILED = {"observedGeneration": -1}
 # Returns a text without secrets.
 Masked = Callable[[str], str]
 Conditions = Iterable[Mapping[str, Any]]
@@ -80,21 +78,6 @@ class Report(Generic[_Plan]):
 
 
 @dataclass(frozen=True)
-class Completed(Generic[_Plan]):
-    """What came of a reconcile: the plan has only completed steps, except in check mode, and all findings."""
-
-    resource: Manifest
-    plan: _Plan
-    warnings: tuple[str, ...] = ()
-    is_deleted: bool = False
-
-    @property
-    def previous(self) -> Mapping[str, Any]:
-        """The status before the reconcile; empty before the first one, where the CRD has a default."""
-        return _previous(self.resource)
-
-
-@dataclass(frozen=True)
 class StatusChange:
     """The status before and after a reconcile, and the warnings that the report has."""
 
@@ -131,17 +114,12 @@ def publish(
     return ()
 
 
-def _previous(resource: Manifest) -> Mapping[str, Any]:
-    status = resource.get("status") or {}
-    return {} if status == NEVER_RECONCILED else status
-
-
 def is_new_generation(resource: Manifest) -> bool:
     """Return whether no reconcile has reported on this generation yet.
 
     A CRD of the Go operator drops observedGeneration from each status, so that no generation is known to be new.
     """
-    previous, generation = _previous(resource), resource["metadata"].get("generation")
+    previous, generation = previous_status(resource), resource["metadata"].get("generation")
     reported = previous.get("observedGeneration")
     return not previous if reported is None else bool(reported != generation)
 

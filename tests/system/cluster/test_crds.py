@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import schema
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import NEVER_RECONCILED
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import NEVER_RECONCILED
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from testbed.api import ApiError
 from testbed.control_plane import ControlPlane

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor
-from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_status import MAX_ERRORS
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import MAX_ERRORS
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import PartialFailure
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import FINALIZER
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import NEVER_RECONCILED
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import NEVER_RECONCILED
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import (

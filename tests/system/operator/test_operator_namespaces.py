@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import NEVER_RECONCILED
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import NEVER_RECONCILED
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually

@@ -34,7 +34,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.fin
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, cluster_references
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.validate import validate
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import secrets_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import secrets_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import pause_finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
 

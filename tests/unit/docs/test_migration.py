@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import nam
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import COLLECTOR
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import names as ingestion_names
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import spec as ingestion_spec
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import ARGUMENTS
@@ -45,7 +45,7 @@ def rows() -> dict[str, list[str]]:
 
 def annotations() -> set[str]:
     """Return the annotations that the code of both kinds names."""
-    constants = {**vars(names), **vars(ingestion_names)}
+    constants = {**vars(names), **vars(ingestion_spec)}
     return {value for name, value in constants.items() if name.endswith("_ANNOTATION")} - GO_OPERATORS
 
 

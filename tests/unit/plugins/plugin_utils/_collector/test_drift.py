@@ -100,7 +100,7 @@ def test_written_workload_is_not_ready_in_the_same_reconcile() -> None:
 
 
 def reconciled(**fields: Any) -> Reconciled:
-    done = Reconciled(RESOURCE, Collector.from_resource(RESOURCE), Plan(), Release((), REVISION, REVISION))
+    done = Reconciled(RESOURCE, Plan(), Collector.from_resource(RESOURCE), Release((), REVISION, REVISION))
     return replace(done, **fields)
 
 

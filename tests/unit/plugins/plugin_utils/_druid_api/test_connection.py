@@ -15,9 +15,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
     ConnectionUnavailable,
     connect,
     connection_details,
-    disallowed_secret,
-    secrets_of,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import disallowed_secret, secrets_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion

@@ -13,9 +13,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     SUPERVISOR,
     DruidChange,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import FINALIZER, NOTE_ANNOTATION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import Note, digest_of, text_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
+    FINALIZER,
+    NOTE_ANNOTATION,
+    Ingestion,
+)
 
 KAFKA: dict[str, Any] = {
     "type": "kafka",

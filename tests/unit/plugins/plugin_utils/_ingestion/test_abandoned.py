@@ -16,12 +16,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide i
     with_abandoned,
     without_repetition,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
     read_last_applied,
     to_config_map,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import (
     Finalizer,
     SaveLastApplied,

@@ -16,13 +16,11 @@ from typing import Any, cast
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import read_last_applied
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import NOTE_ANNOTATION
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe_druid
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe_druid
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Observed, Plan, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import believed
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import NOTE_ANNOTATION, Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.status import status
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
@@ -76,7 +74,7 @@ class World:
         observed = Observed(self.config_map, believed(self.config_map, ingestion))
         inputs = observe_druid(client, ingestion, observed)
         plan = decide(inputs)
-        done, api = Reconciled(resource, ingestion, plan, observed=observed), cast(KubernetesApi, self)
+        done, api = Reconciled(resource, plan, ingestion, observed=observed), cast(KubernetesApi, self)
         for step in plan.steps:
             if step.in_druid:
                 self._write()

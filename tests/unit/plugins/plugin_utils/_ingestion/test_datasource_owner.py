@@ -19,9 +19,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.datasour
     without_fields,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, to_config_map
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe_druid
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe_druid
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Inputs, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import BATCH, ingestion

@@ -13,18 +13,18 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
-    DruidState,
-    Inputs,
-    Plan,
-    SupervisorState,
-    TaskState,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
     SubmittedTask,
     size_of,
     to_config_map,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import (
+    DruidState,
+    Inputs,
+    Plan,
+    SupervisorState,
+    TaskState,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import SaveLastApplied, Terminate, Write

@@ -15,9 +15,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import q
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import ask
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_findings import error_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Question, Unavailable
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe_druid
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe_druid
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Observed, Plan, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import Terminate, act
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._operations.test_other_servers import (
     BODIES,
@@ -70,7 +69,7 @@ def test_nothing_counts_as_terminated(kind: str, status: int, server: Server, fa
     client, step = fake_time.client(server.url, retry_timeout=0), Terminate(kind, "a")
     for what, body in BODIES.items():
         server.answers = [say(status, body)]
-        acted = act(None, client, Reconciled({}, ingestion(), Plan((step,))))  # type: ignore[arg-type]
+        acted = act(None, client, Reconciled({}, Plan((step,)), ingestion()))  # type: ignore[arg-type]
         assert (acted.plan.steps, acted.failed_step) == ((), step), what
         [found] = acted.plan.findings
         assert found.reason == "DruidUnreachable", (what, found)

@@ -15,19 +15,21 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
-    Inputs,
-    Plan,
-    SupervisorState,
-    TaskState,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
     SubmittedTask,
     to_config_map,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import Observed, observe_druid
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import Reset, Submit, Terminate, Write
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe_druid
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import (
+    Inputs,
+    Observed,
+    Plan,
+    SupervisorState,
+    TaskState,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import Write
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,
@@ -104,8 +106,13 @@ def test_decide_is_pure(name: str) -> None:
 
 
 def test_plans_contain_each_kind_of_step() -> None:
-    kinds = {type(step) for inputs in INPUTS.values() for step in decide(inputs).steps}
-    assert {Reset, Submit, Terminate, Write} < kinds
+    planned = {step.reason for inputs in INPUTS.values() for step in decide(inputs).steps}
+    assert {
+        reasons.OFFSETS_RESET,
+        reasons.TASK_SUBMITTED,
+        reasons.SUPERVISOR_TERMINATED,
+        reasons.SUPERVISOR_UPDATED,
+    } < planned
 
 
 PATH = "/druid/indexer/v1/supervisor"

@@ -15,7 +15,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     SubmittedTask,
     to_config_map,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.names import NOTE_ANNOTATION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import (
     Note,
     believed,
@@ -24,7 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_c
     text_of,
     warnings,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import NOTE_ANNOTATION, Ingestion
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     ingestion,
     noting,

@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import Attempt
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, SubmittedTask
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import (
     DruidState,
     SupervisorState,
     TaskState,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, SubmittedTask
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.status import (
-    requeue_after,
     status,
     with_last_update,
 )
@@ -129,7 +129,7 @@ def test_suspended_batch_is_not_submitted() -> None:
     parsed = ingestion("native-batch", BATCH, suspend=True)
     found = document(task(None, "submitting", action="submit"), parsed=parsed)
     assert summary(found) == ("False", "Suspended", "Suspended", "Stalled")
-    assert requeue_after(found["conditions"], NOW) is None
+    assert INGESTION.requeue_after(found, NOW, False) is None
 
 
 def test_fields_from_druid() -> None:
@@ -230,7 +230,7 @@ def test_suspended_condition_is_kept_while_druid_is_not_contacted() -> None:
     ],
 )
 def test_requeue_after(state: DruidState | None, findings: tuple[Finding, ...], seconds: int | None) -> None:
-    assert requeue_after(document(state, *findings)["conditions"], NOW) == seconds
+    assert INGESTION.requeue_after(document(state, *findings), NOW, False) == seconds
 
 
 def test_conditions_list_the_first_problems() -> None:

@@ -15,10 +15,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import job
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
-    LastApplied,
-    SubmittedTask,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, SubmittedTask
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import (
     confirmed,
