@@ -42,9 +42,9 @@ class Inputs:
 
     `reads` is for everything else. `schema_errors`: the spec cannot be read, and `cluster` has an empty one.
     `check_mode`: nothing will be written, and the resource may be the result of a dry run, with a generation that is
-    not stored. `now` is the time of the reconcile. A decision adds the last fields: the objects of the cluster that
-    only a name or another LIST finds, all PVCs of the namespace if those without labels count, dry runs, and the groups
-    for whose volumes no other group waits.
+    not stored. `now` is the time of the reconcile. A decision adds the last fields: the desired objects without
+    the label, of whatever owner, the objects of the cluster that only a name or another LIST finds, all PVCs of the
+    namespace if those without labels count, dry runs, and the groups for whose volumes no other group waits.
     """
 
     resource: Manifest
@@ -57,6 +57,7 @@ class Inputs:
     keep_finalizer: bool = False
     check_mode: bool = False
     now: datetime = datetime(1970, 1, 1, tzinfo=UTC)
+    unlisted: Mapping[ObjectKey, Manifest] = field(default_factory=dict)
     others: tuple[Manifest, ...] = ()
     claims: tuple[Manifest, ...] = ()
     dry_runs: DryRuns = field(default_factory=DryRuns)

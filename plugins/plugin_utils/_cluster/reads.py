@@ -44,14 +44,31 @@ class ClusterReads(Reads):
         self.druid = DruidState()
         self.secrets: dict[ReferenceKey, Manifest | None] = {}
         self.templates: dict[ObjectKey, Verdict] = {}
+        self._verdicts: dict[ObjectKey, tuple[Step, Verdict]] = {}
 
     def storage_class(self, name: str) -> Manifest | str:
         """Return the storage class, or why it could not be read: the permission is cluster-wide, and can be missing."""
         return self._once(("StorageClass", name), lambda: self._storage_class(name))
 
     def dry_run(self, steps: Iterable[Step]) -> dict[ObjectKey, Verdict]:
-        """Return the verdicts of the API server."""
-        return dry_run(Context(self._api), steps)
+        """Return the verdicts of the API server, which is asked about equal steps once."""
+        steps = tuple(steps)
+        new = {step.key: step for step in steps if self._verdict(step) is None}
+        self._verdicts |= {key: (new[key], each) for key, each in dry_run(Context(self._api), new.values()).items()}
+        found = ((step.key, self._verdict(step)) for step in steps)
+        return {key: verdict for key, verdict in found if verdict is not None}
+
+    def _verdict(self, step: Step) -> Verdict | None:
+        asked, verdict = self._verdicts.get(step.key, (None, None))
+        return verdict if asked == step else None
+
+    def existing(self, creations: Iterable[Apply]) -> dict[ObjectKey, Manifest]:
+        """Return the objects that exist: those whose creation is not accepted are read."""
+        creations = tuple(creations)
+        verdicts = self.dry_run(creations)
+        accepted = {key for key, verdict in verdicts.items() if verdict.after is not None}
+        found = ((step.key, self.get(*step.key)) for step in creations if step.key not in accepted)
+        return {key: live for key, live in found if live is not None}
 
     def dry_run_of_creations(self, steps: Iterable[Apply]) -> dict[ObjectKey, Verdict]:
         """Return the verdicts on the new objects alone: whether the old one can be deleted is judged later."""

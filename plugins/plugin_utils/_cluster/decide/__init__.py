@@ -133,7 +133,7 @@ SPEC_BLOCKERS: tuple[Blocker, ...] = (
     missing_references,
 )
 # Each one judges the steps that those before it do not block. A finding blocks its group, or all groups.
-# These come before the dry runs, so that the API server is not asked about what they block; the others after them.
+# These come before the dry runs, so that the API server is not asked about changes that they block; the others after.
 LOCAL_POLICIES: tuple[Policy, ...] = (
     # The spec has no groups, and everything would be deleted.
     all_groups_removed,

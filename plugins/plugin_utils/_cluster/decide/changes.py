@@ -42,10 +42,14 @@ def desired_objects(desired: Desired) -> Iterator[tuple[str | None, Manifest]]:
 
 
 def unlisted_objects(inputs: Inputs) -> dict[ObjectKey, Manifest]:
-    """Return the desired objects that exist, but that the LISTs do not contain: without our label, or of others."""
-    keys = (key_of(manifest) for _group, manifest in desired_objects(inputs.desired))
-    found = ((key, inputs.reads.get(*key)) for key in keys if key not in inputs.observed.objects)
-    return {key: live for key, live in found if live is not None}
+    """Return the desired objects that exist, but that the LISTs do not contain: without our label, or of others.
+
+    The dry run of a creation, which is needed anyway, fails if there is such an object.
+    """
+    if all(key_of(manifest) in inputs.observed.objects for _group, manifest in desired_objects(inputs.desired)):
+        return {}
+    steps = changed_objects(inputs.cluster, inputs.desired, inputs.observed)
+    return inputs.reads.existing(step for step in steps if step.creates)
 
 
 def dry_runs_of_recreations(inputs: Inputs) -> Mapping[ObjectKey, Verdict]:

@@ -6,10 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import (
-    desired_objects,
-    unlisted_objects,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
     describe_owner,
@@ -30,7 +27,7 @@ def name_collisions(draft: Draft) -> tuple[Finding, ...]:
     It is one finding if a resource has the cluster's own name.
     """
     inputs, cluster = draft.inputs, draft.inputs.cluster
-    existing = {**inputs.observed.objects, **unlisted_objects(inputs)}
+    existing = {**inputs.observed.objects, **inputs.unlisted}
     found = ((group, existing.get(key_of(manifest))) for group, manifest in desired_objects(inputs.desired))
     taken = [(group, live) for group, live in found if live is not None and not is_ours(live, cluster)]
     if any(is_of_resource(live, cluster) for _group, live in taken):

@@ -28,7 +28,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_own
 def with_other_objects(inputs: Inputs) -> Inputs:
     """Return the inputs with the objects that only a name or another LIST finds, if there may be some."""
     # A desired object without our label exists.
-    unlisted = tuple(live for live in unlisted_objects(inputs).values() if is_ours(live, inputs.cluster))
+    inputs = replace(inputs, unlisted=unlisted_objects(inputs))
+    unlisted = tuple(live for live in inputs.unlisted.values() if is_ours(live, inputs.cluster))
     inputs = replace(inputs, others=unlisted)
     # Admission may be the only reason for a recreation.
     inputs = replace(inputs, dry_runs=DryRuns(recreations=dry_runs_of_recreations(inputs)))

@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import ClusterReads
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -64,6 +65,10 @@ class Answers(ClusterReads):
         asked = tuple(steps)
         self.asked += [asked] if asked else []
         return {step.key: self.verdicts.get(step.key) or _accepted(step) for step in asked}
+
+    def existing(self, creations: Iterable[Apply]) -> dict[ObjectKey, Manifest]:
+        found = ((step.key, self.get(*step.key)) for step in creations)
+        return {key: live for key, live in found if live is not None}
 
     def dry_run_of_creations(self, steps: Iterable[Step]) -> dict[ObjectKey, Verdict]:
         return {step.key: self.verdicts[step.key] for step in steps if step.key in self.verdicts}
