@@ -25,6 +25,9 @@ DISTRUST_SECONDS = 600.0
 _SECONDS = 0.3
 # How often a namespace without a run in progress asks for a worker, and how late it may come.
 _FIRST_SECONDS, _LATE_SECONDS = 1.0, 1.0
+# Turns are closer by this factor: a run that comes too early costs a twentieth of a second, and one that comes too late
+# leaves a worker idle.
+_EARLY = 0.6
 # ansible-operator would take a shorter wait for none, and would not repeat the run.
 _LEAST_SECONDS, _MOST_SECONDS = 0.05, 30.0
 _MOST_NAMESPACES = 10_000
@@ -61,7 +64,8 @@ class Fairness:
             known.expected = 0.0
             return 0.0
         # turns are as far apart as workers become free: a run that has not ended takes at least as long again
-        seconds = max([known.seconds, *(now - each for each in own)]) / max(1, workers - 1) if own else _FIRST_SECONDS
+        longest = max([known.seconds, *(now - each for each in own)])
+        seconds = _EARLY * longest / max(1, workers - 1) if own else _FIRST_SECONDS
         known.next_turn = min(max(known.next_turn, now) + seconds, now + _MOST_SECONDS)
         wait = max(known.next_turn - now, _LEAST_SECONDS)
         known.expected = now + wait + _LATE_SECONDS
