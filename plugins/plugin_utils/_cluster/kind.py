@@ -23,6 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.run
     delete_resource,
     delete_without_resource,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import ARGUMENTS, Options, to_options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile_once
@@ -146,6 +147,7 @@ class Druid(Kind[Options, Reconciled, Plan]):
 
     def status(self, done: Reconciled, plan: Plan, now: datetime, check_mode: bool, masked: Masked) -> dict[str, Any]:
         observed = predicted(done.observed, plan.steps) if check_mode else done.observed
+        reported = replace(done, observed=observed, plan=plan)
         previous = done.resource.get("status") or {}
         found = ((), ()) if is_terminating(done.resource) else (_lasting_warnings(plan), plan.rollout_warnings)
         warnings, rollout_warnings = (tuple(map(masked, texts)) for texts in found)
@@ -173,6 +175,7 @@ class Druid(Kind[Options, Reconciled, Plan]):
             None if plan.decommission is None else plan.decommission.record,
             tuple(map(masked, done.plan.refused_evictions)),
             plan.stored_replicas,
+            {name: value for feature in FEATURES for name, value in feature.status(reported).items()},
         )
         return document if is_ready(document["conditions"]) else _without_secrets(document, masked)
 
@@ -189,6 +192,8 @@ class Druid(Kind[Options, Reconciled, Plan]):
             complete = [state.key for state in states if state.is_complete and state.desired]
             yield from events.rollout_texts(change, complete)
             yield from decommission_texts(change, done.observed)
+            for feature in FEATURES:
+                yield from feature.events(done, change)
         if change.has_new_problems:
             yield from events.problem_texts(done.results, completed.plan.findings)
 

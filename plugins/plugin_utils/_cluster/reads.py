@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import QUOTA
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.missing_pods import EVENT
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run, dry_run_of_creation
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
@@ -25,10 +25,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context
 
-# The permission to list them can be missing. The writes themselves report quotas, and kubectl shows the events.
+# The permission to list them can be missing. kubectl shows the events.
 _OPTIONAL = {
-    QUOTA: "check whether each group as a whole fits into the quotas",
     EVENT: "report why pods are missing",
+    **{kind: purpose for feature in FEATURES for kind, purpose in feature.optional_reads.items()},
 }
 
 

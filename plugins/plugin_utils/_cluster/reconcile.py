@@ -11,7 +11,8 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide, dynamic_config
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import dynamic_config
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decision import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.groups import with_names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.refusals import refusals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.sequence import (

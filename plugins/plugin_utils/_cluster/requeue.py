@@ -12,6 +12,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.state import BLOCKED
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import FIELD
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.orphan_status import next_deletion
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_settled
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -51,6 +52,7 @@ def requeue_after(document: Mapping[str, Any], now: datetime, has_changed: bool 
             *((min(waited, MAX_SECONDS),) if document.get(FIELD) else ()),
             *((DRUID_SECONDS,) if _waits_for_druid(document) else ()),
             *(() if deletion is None else (min(int(deletion) + 1, MAX_SECONDS),)),
+            *(seconds for each in FEATURES if (seconds := each.requeue(document, now)) is not None),
         ),
         default=None,
     )

@@ -89,8 +89,9 @@ def status(
     decommissioned: Sequence[Entry] | None = None,
     refused_evictions: Sequence[str] = (),
     stored_replicas: Mapping[str, int] | None = None,
+    fields: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the whole status: fields of others stay, ours are computed."""
+    """Return the whole status: fields of others stay, ours are computed; `fields` are those of the features."""
     is_paused = any(finding.reason in PAUSES for finding in findings)
     states = group_states(cluster, observed, is_paused, stored_replicas)
     as_they_are = group_states(cluster, observed, as_it_is=True)
@@ -130,6 +131,7 @@ def status(
         **({} if decommissioned is None else {FIELD: [entry.document for entry in decommissioned]}),
         **({} if normalized_in_druid is None else {"dynamicConfig": dict(normalized_in_druid) or None}),
         **({} if drain is None else {"middleManagerDrain": dict(drain) or None}),
+        **(fields or {}),
         **_go_fields(observed, conditions, findings, previous),
     }
     foreign = {name: value for name, value in previous.items() if name not in ours}

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.memory_warnings import memory_warnings
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.memory_warnings import memory_warnings
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from testbed.api import Api, ApiError

@@ -75,4 +75,4 @@ class Draft:
 
 
 # Findings about the draft.
-Policy = Callable[[Draft], tuple[Finding, ...]]
+Policy = Callable[[Draft], Iterable[Finding]]

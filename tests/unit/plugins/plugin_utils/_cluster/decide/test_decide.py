@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decision import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
     Inputs,
 )
@@ -193,15 +193,15 @@ def test_inputs_and_decisions_are_values(case: Case) -> None:
 
 
 def test_decide_imports_no_module_with_api_access() -> None:
-    package = decide.__module__
-    program = f"import sys, {package}; print(*sys.modules)"
+    module = decide.__module__
+    program = f"import sys, {module}; print(*sys.modules)"
     # ansible-test imports collections by a hook, which other processes do not have
-    path = {"PYTHONPATH": str(Path(sys.modules[package].__file__ or "").parents[package.count(".") + 1])}
+    path = {"PYTHONPATH": str(Path(sys.modules[module].__file__ or "").parents[module.count(".")])}
     started = subprocess.run(
         [sys.executable, "-B", "-c", program], env=path, capture_output=True, text=True, check=True, cwd="/"
     )
     loaded = started.stdout.split()
-    kubernetes, cluster = (f"{package.rpartition('._')[0]}.{name}" for name in ("_kubernetes", "_cluster"))
+    kubernetes, cluster = (f"{module.rpartition('._')[0]}.{name}" for name in ("_kubernetes", "_cluster"))
     forbidden = {
         "urllib3",
         "requests",
@@ -211,5 +211,5 @@ def test_decide_imports_no_module_with_api_access() -> None:
         f"{cluster}.observe",
         f"{cluster}.reconcile",
     }
-    assert package in loaded
+    assert module in loaded
     assert forbidden & set(loaded) == set()

@@ -9,13 +9,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import groupby
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import (
     blocked_groups,
     rejection,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -23,6 +24,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
 
 # By the resource names of a ResourceQuota.
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+
 Amounts = Mapping[str, Decimal]
 
 QUOTA = "ResourceQuota"
@@ -30,10 +34,16 @@ STORAGE = "requests.storage"
 _ONE, _NOTHING = Decimal(1), Decimal(0)
 
 
-def exceeded_quotas(draft: Draft) -> tuple[Finding, ...]:
-    """Return a finding for each group that exceeds a quota as a whole; the quotas are read if one can."""
-    steps = draft.applies
-    return beyond(steps, draft.inputs.reads.list_objects(QUOTA)) if have_sums(steps) else ()
+class Quotas(Feature):
+    """Reads the quotas of the namespace if the steps can exceed one together."""
+
+    # The writes themselves report quotas, and kubectl shows the events.
+    optional_reads = MappingProxyType({QUOTA: "check whether each group as a whole fits into the quotas"})
+
+    def judge_results(self, draft: Draft) -> tuple[Finding, ...]:
+        """Return a finding for each group that exceeds a quota as a whole."""
+        steps = draft.applies
+        return beyond(steps, draft.inputs.reads.list_objects(QUOTA)) if have_sums(steps) else ()
 
 
 def have_sums(steps: Iterable[Step]) -> bool:

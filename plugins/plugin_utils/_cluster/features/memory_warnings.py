@@ -17,6 +17,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.config_map import (
     common_configuration,
     node_configuration,
@@ -87,6 +89,14 @@ class _Jvm:
         if self.buffers:
             return self.buffers.needed, f" + {_text(self.buffers.needed)} of processing buffers"
         return 0, ""
+
+
+class MemoryWarnings(Feature):
+    """Warns about them."""
+
+    def warnings(self, inputs: Inputs) -> Iterator[str]:
+        """Yield a warning for each process that does not start, or does not stay within its container."""
+        return memory_warnings(inputs.cluster)
 
 
 def memory_warnings(cluster: Cluster) -> Iterator[str]:

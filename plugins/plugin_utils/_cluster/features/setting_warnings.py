@@ -11,10 +11,20 @@ import shlex
 from collections.abc import Iterator
 from itertools import pairwise
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 
 # Options of Java whose value may be the next word.
 _WITH_VALUE = re.compile(r"-cp|-classpath|-p|--class-path|--(upgrade-)?module-path|--(add|limit|patch)-[a-z-]+")
+
+
+class SettingWarnings(Feature):
+    """Warns about them."""
+
+    def warnings(self, inputs: Inputs) -> Iterator[str]:
+        """Yield a warning for each group whose port or JVM options cannot be right."""
+        return setting_warnings(inputs.cluster)
 
 
 def setting_warnings(cluster: Cluster) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.setting_warnings import setting_warnings
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.setting_warnings import setting_warnings
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 
 TLS = "druid.enablePlaintextPort=false\ndruid.enableTlsPort=true\n"

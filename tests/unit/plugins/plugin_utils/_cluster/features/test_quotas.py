@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.quota import beyond, have_sums
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.quotas import beyond, have_sums
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.recreate import Recreate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step

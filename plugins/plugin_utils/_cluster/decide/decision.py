@@ -1,0 +1,283 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Decide what a reconcile writes: a loop over the features, which only reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import changed_objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.collisions import name_collisions
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.groups import (
+    ask_about_servers,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.removed_groups import (
+    removal_warnings,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.settings import (
+    strategy_warnings,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.steps import (
+    with_decommission,
+    with_held_replicas,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.deferred_removals import deferred_removals
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft, Policy
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.copies import with_copies
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.groups import ask_about_workers
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.plan import (
+    drain_document,
+    drain_findings,
+    drain_refusals,
+    drain_requests,
+    drain_timeouts,
+    drains,
+    with_drains,
+    with_kept_pods,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import drain_warnings
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import may_delete_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_operator_conflict import (
+    go_operator_conflict,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.headless_services import headless_services
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import orphaned_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.other_objects import (
+    with_all_claims,
+    with_other_objects,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import outdated_resource
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.preconditions import (
+    disallowed_references,
+    invalid_spec,
+    missing_references,
+    unreadable_spec,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.prune import removed_objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.removed_roles import (
+    all_groups_removed,
+    role_warnings,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.retained_services import retained_services
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import evictions
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.failing_pods import failing_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.added_claims import added_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.infeasible_expansions import (
+    infeasible_expansions,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.orphaned_claims import (
+    orphaned_claims,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_expansion import (
+    blocked_expansion,
+    expanding_volumes,
+    expansion_finding,
+    not_expandable,
+    with_deferred_sizes,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_size import (
+    oversized_pvcs,
+    shrinking_claims,
+    undersized_pvcs,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_updates import (
+    ignored_updates,
+    pvc_updates,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.rejected_patches import (
+    rejected_patches,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.released_claims import (
+    released_claims,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.segment_cache import (
+    oversized_caches,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.taken_services import taken_services
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import (
+    confirmed,
+    dry_runs,
+    overridden_values,
+    rejections,
+    stored_replicas,
+    with_later_patches,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import keep_finalizer
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRuns, Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+
+Blocker = Callable[[Inputs], Iterable[Finding]]
+
+# The first one with findings blocks the cluster: nothing is written.
+CLUSTER_BLOCKERS: tuple[Blocker, ...] = (
+    # A field has the wrong type.
+    unreadable_spec,
+    # Two operators would revert each other's writes.
+    go_operator_conflict,
+)
+# The first one with findings blocks the cluster: only the finalizer of the resource is written.
+SPEC_BLOCKERS: tuple[Blocker, ...] = (
+    # A reference to another namespace is not permitted.
+    disallowed_references,
+    # Kubernetes would reject the objects, or they could never work.
+    invalid_spec,
+    # Without the files of a referenced object, every pod would restart.
+    missing_references,
+)
+# Each one judges the steps that those before it do not block. A finding blocks its group, or all groups.
+# These come before the dry runs, so that the API server is not asked about changes that they block; the others after.
+LOCAL_POLICIES: tuple[Policy, ...] = (
+    # The spec has no groups, and everything would be deleted.
+    all_groups_removed,
+    # An object of another owner has the name of a desired one.
+    name_collisions,
+    # A PVC cannot shrink.
+    shrinking_claims,
+    # A PVC cannot grow.
+    not_expandable,
+    # A recreated workload would not adopt its running pods.
+    orphaned_pods,
+    # A pod cannot get another volume.
+    added_claims,
+    # The names of running pods would no longer resolve.
+    headless_services,
+    # A group takes a Service that resolves the names of another group's pods.
+    taken_services,
+    *(feature.judge for feature in FEATURES),
+)
+POLICIES: tuple[Policy, ...] = (
+    # The API server rejects an object in a dry run.
+    rejections,
+    # The API server rejects a change of a PVC in a dry run.
+    rejected_patches,
+    *(feature.judge_results for feature in FEATURES),
+    # A group that was removed from the spec may be the old name of a blocked one.
+    deferred_removals,
+)
+
+
+def decide(inputs: Inputs) -> tuple[Plan, Observed]:
+    """Return the plan, and the live objects that it is based on."""
+    blockers = _first_findings(CLUSTER_BLOCKERS, inputs)
+    if blockers:
+        return Plan(findings=blockers), inputs.live
+    kept = keep_finalizer(inputs.resource, inputs.keep_finalizer) if inputs.cluster.uid else ()
+    blockers = _first_findings((*SPEC_BLOCKERS, *(feature.refuse for feature in FEATURES)), inputs)
+    if blockers:
+        return Plan(kept, blockers), inputs.live
+    draft = _growing_draft(_prepared(inputs))
+    plan = _plan(draft)
+    return replace(plan, steps=(*kept, *plan.steps)), draft.inputs.live
+
+
+def _prepared(inputs: Inputs) -> Inputs:
+    """Return the inputs of the candidates, with everything that was read for them."""
+    inputs = with_other_objects(inputs)
+    # Workers are drained before their pods are replaced or removed.
+    ask_about_workers(inputs)
+    # Historicals must be empty before their number decreases.
+    ask_about_servers(inputs)
+    return inputs
+
+
+def _growing_draft(inputs: Inputs) -> Draft:
+    """Return the judged steps. While the growth of a group is blocked, the volumes of the next one grow."""
+    draft = _judged(inputs)
+    while (blocked := blocked_expansion(draft)) is not None:
+        known = DryRuns(recreations=draft.inputs.dry_runs.recreations)
+        blocked_expansions = draft.inputs.blocked_expansions | {blocked}
+        draft = _judged(replace(draft.inputs, dry_runs=known, blocked_expansions=blocked_expansions))
+    return draft
+
+
+def _judged(inputs: Inputs) -> Draft:
+    """Return the candidates, as the API server would store them, with the findings of all policies."""
+    draft = _with_findings(_candidates(inputs), LOCAL_POLICIES)
+    known = dry_runs(draft)
+    is_known = known == inputs.dry_runs
+    judged = _with_findings(draft, POLICIES) if is_known else _with_all_findings(replace(inputs, dry_runs=known))
+    if may_delete_claims(judged.steps, judged.inputs.live):
+        # PVCs are deleted with pods or with a StatefulSet, also those without labels.
+        complete = with_all_claims(judged.inputs)
+        if complete.claims != inputs.claims:
+            judged = _with_all_findings(complete)
+    while (known := with_later_patches(judged)) != judged.inputs.dry_runs:
+        judged = _with_all_findings(replace(judged.inputs, dry_runs=known))
+    # The resource was changed since it was read, and a workload would be deleted or have fewer replicas.
+    return judged.with_findings(outdated_resource(judged))
+
+
+def _with_all_findings(inputs: Inputs) -> Draft:
+    return _with_findings(_candidates(inputs), (*LOCAL_POLICIES, *POLICIES))
+
+
+def _with_findings(draft: Draft, policies: tuple[Policy, ...]) -> Draft:
+    for policy in policies:
+        draft = draft.with_findings(policy(draft))
+    return draft
+
+
+def _plan(draft: Draft) -> Plan:
+    inputs = draft.inputs
+    plan = with_decommission(draft.plan(), inputs)
+    of_volumes = (*undersized_pvcs(inputs), *oversized_pvcs(inputs), *oversized_caches(inputs))
+    warnings = (*plan.warnings, *of_volumes, *retained_services(inputs), *strategy_warnings(inputs.cluster))
+    warnings = (*warnings, *(text for feature in FEATURES for text in feature.warnings(inputs)))
+    warnings = (*warnings, *ignored_updates(inputs), *overridden_values(inputs))
+    expanding = expanding_volumes(inputs)
+    findings = (*plan.findings, *infeasible_expansions(inputs), *expansion_finding(expanding))
+    plan = replace(plan, findings=findings, warnings=warnings, expanding=expanding)
+    plan = replace(plan, stored_replicas=stored_replicas(inputs))
+    plan = _with_drains(plan, inputs)
+    for feature in FEATURES:
+        plan = feature.after_gate(plan, inputs)
+    return plan
+
+
+def _with_drains(plan: Plan, inputs: Inputs) -> Plan:
+    found = drains(inputs)
+    return replace(
+        plan,
+        findings=(*plan.findings, *drain_findings(found)),
+        warnings=(*plan.warnings, *drain_warnings(inputs.cluster)),
+        rollout_warnings=(
+            *plan.rollout_warnings,
+            *drain_refusals(found),
+            *drain_timeouts(found),
+            *removal_warnings(inputs.cluster, (*plan.steps, *plan.later)),
+            *role_warnings(inputs.cluster, (*plan.steps, *plan.later)),
+        ),
+        drain=drain_document(found) if found or "middleManagerDrain" in (inputs.resource.get("status") or {}) else None,
+    )
+
+
+def _first_findings(blockers: tuple[Blocker, ...], inputs: Inputs) -> tuple[Finding, ...]:
+    return next((found for blocker in blockers if (found := tuple(blocker(inputs)))), ())
+
+
+def _candidates(inputs: Inputs) -> Draft:
+    """Return a step for each object that is missing, differs or is not desired any more."""
+    found = drains(inputs)
+    desired = with_drains(with_held_replicas(with_deferred_sizes(inputs), inputs), found)
+    desired = with_copies(desired, found, inputs.live, inputs.admitted)
+    for feature in FEATURES:
+        desired = feature.desired(desired, inputs)
+    changed = confirmed(changed_objects(inputs.cluster, desired, inputs.live, inputs.admitted), inputs.dry_runs.writes)
+    changed = tuple(with_kept_pods(changed, found))
+    # PVCs are patched before their StatefulSet is recreated.
+    failing = failing_pods(inputs)
+    evicted = evictions(inputs, (*changed, *failing))
+    writes = (*pvc_updates(inputs), *changed, *released_claims(inputs), *drain_requests(found), *failing, *evicted)
+    writes = (*writes, *(step for feature in FEATURES for step in feature.steps(inputs)))
+    live = inputs.live_and_all_claims
+    removed = removed_objects(inputs.cluster, inputs.desired, live)
+    # A PVC that a removal changes is judged by the next reconcile: a second change of it would fail.
+    changed_claims = {step.key for step in removed}
+    orphaned = (step for step in orphaned_claims(inputs) if step.key not in changed_claims)
+    return Draft(inputs, in_order(writes, (*removed, *orphaned)))

@@ -1,0 +1,18 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The features of a cluster, in the order in which they are asked: the only place that knows all of them."""
+
+from __future__ import annotations
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.memory_warnings import MemoryWarnings
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.quotas import Quotas
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.setting_warnings import SettingWarnings
+
+FEATURES: tuple[Feature, ...] = (
+    SettingWarnings(),
+    MemoryWarnings(),
+    Quotas(),
+)

@@ -1,0 +1,91 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a feature can do in a reconcile: hooks, each of which does nothing by default."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+    from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
+    from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
+
+
+class Feature:
+    """A capability of the cluster. It is one file or one package of `features/`, and one entry of its list.
+
+    The hooks are called in this order, each for all features in the order of the list. All of them only read:
+    `inputs.live` has the objects that were observed, `inputs.reads` reads others (equal reads are answered once), and
+    `inputs.ask` asks Druid. A feature has no state: what two of its hooks need follows from the inputs again.
+
+    1. Decide (`decide/decision.py`): `refuse`, `desired`, `steps`, `judge`, `judge_results`. These are called again
+       when dry runs or other reads have shown more; then the scheduler (`decide/rollout/`) delays restarts.
+       `after_gate` and `warnings` are called once.
+    2. Report (`kind.py`), after the steps were carried out, or in check mode would be: `status`, `events`, `requeue`.
+
+    A feature does not import the inside of another one. What they share is outside of `features/`: no module that a
+    feature imports may import a feature. Tests of a feature are in a directory or file of the same name.
+    """
+
+    # Kinds that may be read, but need not: what the operator cannot do without the permission, as "to ...".
+    optional_reads: ClassVar[Mapping[str, str]] = {}
+    # What it refuses is not even written to the resource itself: its finalizer stays as it is.
+    refuses_finalizer: ClassVar[bool] = False
+
+    def refuse(self, inputs: Inputs) -> Iterable[Finding]:
+        """Return why the specification as a whole cannot be reconciled: then nothing is written, and nothing asked."""
+        return ()
+
+    def desired(self, desired: Desired, inputs: Inputs) -> Desired:
+        """Return the desired objects as this feature changes them; `desired` has the changes of those before it.
+
+        A change of the pod template restarts the pods of the group, through the scheduler like every restart.
+        """
+        return desired
+
+    def steps(self, inputs: Inputs) -> Iterable[Step]:
+        """Return steps besides those that apply the desired objects and remove others."""
+        return ()
+
+    def judge(self, draft: Draft) -> Iterable[Finding]:
+        """Return findings about the steps that are not blocked yet, before the API server is asked about them.
+
+        A finding that is a problem blocks the steps of its group, or of its object, or all steps if it has no group.
+        """
+        return ()
+
+    def judge_results(self, draft: Draft) -> Iterable[Finding]:
+        """Return findings about steps that have the results of their dry runs."""
+        return ()
+
+    def after_gate(self, plan: Plan, inputs: Inputs) -> Plan:
+        """Return the plan with more findings that block nothing, warnings about its steps, and progress."""
+        return plan
+
+    def warnings(self, inputs: Inputs) -> Iterable[str]:
+        """Return warnings about the specification and the live state, which last until these change."""
+        return ()
+
+    def status(self, done: Reconciled) -> Mapping[str, Any]:
+        """Return fields of the status by name; one that is empty or None is removed, one that is not named stays."""
+        return {}
+
+    def events(self, done: Reconciled, change: StatusChange) -> Iterable[EventText]:
+        """Return the events that follow from the difference between the previous status and this one."""
+        return ()
+
+    def requeue(self, status: Mapping[str, Any], now: datetime) -> int | None:
+        """Return the seconds until the feature needs the next reconcile, None if the regular period is enough."""
+        return None
