@@ -15,7 +15,7 @@ from testbed.operator.resident import DIRECTORY, resident_process
 
 NAME, OTHER = "large", "small"
 # Some 10 MiB each, once they have been parsed. With four workers of each kind, a run may have 74 MiB of the pod.
-OBJECTS, KEYS = 24, 38_000
+OBJECTS, KEYS = 12, 38_000
 WORKERS = ["--max-concurrent-reconciles=4"]
 EXCEEDED = "The last reconcile did not end: it needed more memory than a run may have. It is repeated."
 

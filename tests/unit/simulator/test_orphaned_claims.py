@@ -155,7 +155,7 @@ def test_a_change_between_two_requests(due: Observer, change: Action) -> None:
     assert sorted({*lost}) == [0, 1, 2]
 
 
-@pytest.mark.parametrize("request_number", range(0, 40, 3))
+@pytest.mark.parametrize("request_number", range(0, 40, 7))
 @pytest.mark.parametrize("fault", ["killed after", "500"])
 def test_an_interrupted_deletion_is_finished(request_number: int, fault: str) -> None:
     observer = Observer()
