@@ -11,13 +11,13 @@ from datetime import datetime
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.desired_state import desired_state
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.preconditions import (
-    not_permitted_keys,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.external_autoscalers import (
     KIND,
     undecided_workloads,
     with_external_autoscalers,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.validation import (
+    not_permitted_keys,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -94,6 +94,14 @@ class Plan(plan.Plan[Step]):
         """The PodDisruptionBudgets because of which evictions are not possible now."""
         found = (key.name for step in self.later if step.restart for key in step.restart.budgets)
         return tuple(dict.fromkeys(found))
+
+    def with_findings(self, findings: Iterable[Finding]) -> Self:
+        """Return the plan with more findings."""
+        return replace(self, findings=(*self.findings, *findings))
+
+    def with_warnings(self, warnings: Iterable[str]) -> Self:
+        """Return the plan with more warnings about its steps."""
+        return replace(self, rollout_warnings=(*self.rollout_warnings, *warnings))
 
     def paused(self, pause: Finding) -> Self:
         """Return the plan of a paused cluster: everything is pending."""

@@ -11,10 +11,10 @@ from collections import Counter
 from copy import deepcopy
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.validation.fields import validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import LISTED_KINDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.validate import validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import one_pass, until_ready

@@ -16,8 +16,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import (
     names,
     spec,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import prune
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import finalizer, retain
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import removal
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import stateful_set
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps import apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import finalizer as any_finalizer
@@ -66,7 +66,7 @@ FIXES: list[tuple[str, list[Patch]]] = [
     ),
     ("the flag, while a group is stopped", NOT_RELEASED),
     ("the flag, after a scale-down", NOT_RELEASED),
-    ("another name of the first Service", [(prune, "subdomains", lambda _cluster, _observed: {})]),
+    ("another name of the first Service", [(removal, "subdomains", lambda _cluster, _observed: {})]),
     ("a slow reconcile of an earlier number of replicas", [WITHOUT_OUTDATED]),
     ("a slow reconcile of an earlier spec without the group", [WITHOUT_OUTDATED]),
     ("replicas unset", [UNSET_IS_ZERO]),

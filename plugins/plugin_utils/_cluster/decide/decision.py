@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import changed_objects
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.collisions import name_collisions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.groups import (
     ask_about_servers,
 )
@@ -23,7 +21,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
     with_decommission,
     with_held_replicas,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.deferred_removals import deferred_removals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft, Policy
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.copies import with_copies
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.groups import ask_about_workers
@@ -39,10 +36,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import drain_warnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import may_delete_claims
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_operator_conflict import (
-    go_operator_conflict,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.headless_services import headless_services
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import deferred_removals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import orphaned_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.other_objects import (
@@ -50,18 +44,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.oth
     with_other_objects,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import outdated_resource
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.preconditions import (
-    disallowed_references,
-    invalid_spec,
-    missing_references,
-    unreadable_spec,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.prune import removed_objects
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.removed_roles import (
-    all_groups_removed,
-    role_warnings,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.retained_services import retained_services
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import evictions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.failing_pods import failing_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.added_claims import added_claims
@@ -96,7 +78,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sto
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.segment_cache import (
     oversized_caches,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.taken_services import taken_services
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import (
     confirmed,
     dry_runs,
@@ -110,33 +91,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRuns, Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 
-Blocker = Callable[[Inputs], Iterable[Finding]]
-
-# The first one with findings blocks the cluster: nothing is written.
-CLUSTER_BLOCKERS: tuple[Blocker, ...] = (
-    # A field has the wrong type.
-    unreadable_spec,
-    # Two operators would revert each other's writes.
-    go_operator_conflict,
-)
-# The first one with findings blocks the cluster: only the finalizer of the resource is written.
-SPEC_BLOCKERS: tuple[Blocker, ...] = (
-    # A reference to another namespace is not permitted.
-    disallowed_references,
-    # Kubernetes would reject the objects, or they could never work.
-    invalid_spec,
-    # Without the files of a referenced object, every pod would restart.
-    missing_references,
-)
 # Each one judges the steps that those before it do not block. A finding blocks its group, or all groups.
 # These come before the dry runs, so that the API server is not asked about changes that they block; the others after.
 LOCAL_POLICIES: tuple[Policy, ...] = (
-    # The spec has no groups, and everything would be deleted.
-    all_groups_removed,
-    # An object of another owner has the name of a desired one.
-    name_collisions,
+    *(feature.judge for feature in FEATURES),
     # A PVC cannot shrink.
     shrinking_claims,
     # A PVC cannot grow.
@@ -145,11 +105,6 @@ LOCAL_POLICIES: tuple[Policy, ...] = (
     orphaned_pods,
     # A pod cannot get another volume.
     added_claims,
-    # The names of running pods would no longer resolve.
-    headless_services,
-    # A group takes a Service that resolves the names of another group's pods.
-    taken_services,
-    *(feature.judge for feature in FEATURES),
 )
 POLICIES: tuple[Policy, ...] = (
     # The API server rejects an object in a dry run.
@@ -158,19 +113,19 @@ POLICIES: tuple[Policy, ...] = (
     rejected_patches,
     *(feature.judge_results for feature in FEATURES),
     # A group that was removed from the spec may be the old name of a blocked one.
-    deferred_removals,
+    lambda draft: deferred_removals(draft.candidates, draft.findings),
 )
 
 
 def decide(inputs: Inputs) -> tuple[Plan, Observed]:
     """Return the plan, and the live objects that it is based on."""
-    blockers = _first_findings(CLUSTER_BLOCKERS, inputs)
-    if blockers:
-        return Plan(findings=blockers), inputs.live
+    if inputs.schema_errors:
+        return Plan(findings=inputs.schema_errors), inputs.live
     kept = keep_finalizer(inputs.resource, inputs.keep_finalizer) if inputs.cluster.uid else ()
-    blockers = _first_findings((*SPEC_BLOCKERS, *(feature.refuse for feature in FEATURES)), inputs)
-    if blockers:
-        return Plan(kept, blockers), inputs.live
+    for feature in FEATURES:
+        refused = tuple(feature.refuse(inputs))
+        if refused:
+            return Plan(() if feature.refuses_finalizer else kept, refused), inputs.live
     draft = _growing_draft(_prepared(inputs))
     plan = _plan(draft)
     return replace(plan, steps=(*kept, *plan.steps)), draft.inputs.live
@@ -227,7 +182,7 @@ def _plan(draft: Draft) -> Plan:
     inputs = draft.inputs
     plan = with_decommission(draft.plan(), inputs)
     of_volumes = (*undersized_pvcs(inputs), *oversized_pvcs(inputs), *oversized_caches(inputs))
-    warnings = (*plan.warnings, *of_volumes, *retained_services(inputs), *strategy_warnings(inputs.cluster))
+    warnings = (*plan.warnings, *of_volumes, *strategy_warnings(inputs.cluster))
     warnings = (*warnings, *(text for feature in FEATURES for text in feature.warnings(inputs)))
     warnings = (*warnings, *ignored_updates(inputs), *overridden_values(inputs))
     expanding = expanding_volumes(inputs)
@@ -251,14 +206,9 @@ def _with_drains(plan: Plan, inputs: Inputs) -> Plan:
             *drain_refusals(found),
             *drain_timeouts(found),
             *removal_warnings(inputs.cluster, (*plan.steps, *plan.later)),
-            *role_warnings(inputs.cluster, (*plan.steps, *plan.later)),
         ),
         drain=drain_document(found) if found or "middleManagerDrain" in (inputs.resource.get("status") or {}) else None,
     )
-
-
-def _first_findings(blockers: tuple[Blocker, ...], inputs: Inputs) -> tuple[Finding, ...]:
-    return next((found for blocker in blockers if (found := tuple(blocker(inputs)))), ())
 
 
 def _candidates(inputs: Inputs) -> Draft:
@@ -275,9 +225,11 @@ def _candidates(inputs: Inputs) -> Draft:
     evicted = evictions(inputs, (*changed, *failing))
     writes = (*pvc_updates(inputs), *changed, *released_claims(inputs), *drain_requests(found), *failing, *evicted)
     writes = (*writes, *(step for feature in FEATURES for step in feature.steps(inputs)))
-    live = inputs.live_and_all_claims
-    removed = removed_objects(inputs.cluster, inputs.desired, live)
+    removals: list[Step] = []
+    for feature in FEATURES:
+        known = {step.key for step in removals}
+        removals += (step for step in feature.removals(inputs) if step.key not in known)
     # A PVC that a removal changes is judged by the next reconcile: a second change of it would fail.
-    changed_claims = {step.key for step in removed}
+    changed_claims = {step.key for step in removals}
     orphaned = (step for step in orphaned_claims(inputs) if step.key not in changed_claims)
-    return Draft(inputs, in_order(writes, (*removed, *orphaned)))
+    return Draft(inputs, in_order(writes, (*removals, *orphaned)))

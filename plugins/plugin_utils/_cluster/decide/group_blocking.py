@@ -12,6 +12,8 @@ from collections.abc import Collection, Iterable
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 
@@ -53,3 +55,20 @@ def former_group(step: Step) -> str:
     labels = (step.live or step.manifest)["metadata"].get("labels") or {}
     name: str = labels.get(names.GROUP_LABEL, step.key.name)
     return name.removeprefix(names.unique_name(labels.get(names.CLUSTER_LABEL, ""), ""))
+
+
+def deferred_removals(candidates: Iterable[Step], findings: Collection[Finding]) -> tuple[Finding, ...]:
+    """Return a finding for each workload of a removed group that stays because of the findings."""
+    blocked = blocked_groups(findings)
+    if not blocked or None in blocked:
+        return ()
+    removed = (step for step in candidates if step.removes_group and step.key.kind in WORKLOADS)
+    deferred = (step for step in removed if former_group(step) not in blocked)
+    return tuple(Finding(reasons.REMOVAL_DEFERRED, _deferral(step), former_group(step)) for step in deferred)
+
+
+def _deferral(step: Step) -> str:
+    return (
+        f"{step.key}: group {former_group(step)} was removed from the spec. Its deletion is deferred until the other "
+        "groups can be applied (it may be a rename); until then all its objects stay. Fix the other problems."
+    )

@@ -12,7 +12,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cha
     dry_runs_of_recreations,
     unlisted_objects,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.prune import replica_sets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.missing_pods import (
     events_of_missing_pods,
 )
@@ -21,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.sto
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.released_claims import (
     retains_claims,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.removal import replica_sets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRuns, Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 

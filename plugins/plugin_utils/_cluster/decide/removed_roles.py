@@ -1,27 +1,19 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Removed groups that others need: all groups at once, which is refused, and the last one of a role.
-
-A templating error empties `nodes`, and removes a group, without any sign in the resource itself.
-"""
+"""Removed groups that others need: the last one of a role."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import replicas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
-
-if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 
 
 class _Role(NamedTuple):
@@ -43,23 +35,6 @@ _ROLES = (
 _AS_OVERLORD, _RUNNER = "druid.coordinator.asOverlord.enabled", "druid.indexer.runner.type"
 # Runners of tasks that need workers; without the property, Druid has the first one.
 _REMOTE = ("httpRemote", "remote")
-
-
-def all_groups_removed(draft: Draft) -> tuple[Finding, ...]:
-    """Return a finding if the spec has no groups, and objects of groups would be deleted, or their PVCs marked."""
-    cluster = draft.inputs.cluster
-    removed = [str(step.key) for step in draft.steps if step.is_removal]
-    annotation = names.REMOVE_ALL_GROUPS_ANNOTATION
-    if cluster.groups or not removed or cluster.annotations.get(annotation) == "true":
-        return ()
-    remedy = "Specify the groups again. To delete everything, use state: absent."
-    if cluster.uid is not None:
-        remedy = (
-            "Specify the groups again. To stop all pods, also set spec.stopped: true; to remove Druid, delete the "
-            f'resource; to delete all groups, but not the resource, set its annotation {annotation} to "true".'
-        )
-    message = f"spec.nodes: there is no group, so that these objects would be deleted: {join_limited(removed)}. "
-    return (Finding(reasons.ALL_GROUPS_REMOVED, f"{message}Nothing is changed. {remedy}"),)
 
 
 def lost_roles(step: Step, cluster: Cluster) -> Iterator[str]:

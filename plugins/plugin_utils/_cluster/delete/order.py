@@ -14,7 +14,6 @@ from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.prune import PRUNED_KINDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import finalizer, retain, targets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
     controller,
@@ -135,7 +134,7 @@ class Deletion:
         return True
 
     def _others(self, observed: Observed) -> Iterable[Manifest]:
-        kinds = (kind for kind in PRUNED_KINDS if kind not in WORKLOADS)
+        kinds = (kind for kind in targets.PRUNED_KINDS if kind not in WORKLOADS)
         return (live for live in observed.of_kind(*kinds) if is_ours(live, self.cluster))
 
     def _claims_to_the_last(self, *, are_running: bool) -> Generator[Step, None, bool]:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.prune import PRUNED_KINDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import finalizer, targets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.order import Deletion
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.reads import DeletionReads
@@ -89,7 +88,7 @@ def remaining(api: KubernetesApi, deletion: Deletion, delete_claims: bool) -> It
     """Yield the remaining objects of a cluster without a resource, including terminating ones."""
     cluster = deletion.cluster
     observed = read_cluster(api, cluster)
-    yield from (live for live in observed.of_kind(*PRUNED_KINDS) if is_ours(live, cluster))
+    yield from (live for live in observed.of_kind(*targets.PRUNED_KINDS) if is_ours(live, cluster))
     if delete_claims:
         yield from targets.remaining_claims(cluster, deletion.reads.claims(deletion.owned), deletion.owned)
 

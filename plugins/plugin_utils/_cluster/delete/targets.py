@@ -35,6 +35,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     is_terminating,
 )
 
+# Kinds of the objects that belong to a cluster, besides PVCs and what controllers create.
+PRUNED_KINDS = (
+    "StatefulSet",
+    "Deployment",
+    "HorizontalPodAutoscaler",
+    "Ingress",
+    "PodDisruptionBudget",
+    "Service",
+    "ConfigMap",
+)
 # Kinds that a workload orphans when it is recreated.
 ORPHANED_KINDS = ("ReplicaSet", "Pod")
 # Only pods of a ReplicaSet have it.

@@ -8,10 +8,20 @@ from __future__ import annotations
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.memory_warnings import MemoryWarnings
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.name_collisions import NameCollisions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.quotas import Quotas
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.removal import Removal
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.services import Services
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.setting_warnings import SettingWarnings
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.takeover import Takeover
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.validation import Validation
 
 FEATURES: tuple[Feature, ...] = (
+    Takeover(),
+    Validation(),
+    Removal(),
+    NameCollisions(),
+    Services(),
     SettingWarnings(),
     MemoryWarnings(),
     Quotas(),

@@ -30,8 +30,8 @@ class Feature:
     `inputs.live` has the objects that were observed, `inputs.reads` reads others (equal reads are answered once), and
     `inputs.ask` asks Druid. A feature has no state: what two of its hooks need follows from the inputs again.
 
-    1. Decide (`decide/decision.py`): `refuse`, `desired`, `steps`, `judge`, `judge_results`. These are called again
-       when dry runs or other reads have shown more; then the scheduler (`decide/rollout/`) delays restarts.
+    1. Decide (`decide/decision.py`): `refuse`, `desired`, `steps`, `removals`, `judge`, `judge_results`. These are
+       called again when dry runs or other reads have shown more; then `decide/rollout/` delays restarts.
        `after_gate` and `warnings` are called once.
     2. Report (`kind.py`), after the steps were carried out, or in check mode would be: `status`, `events`, `requeue`.
 
@@ -56,7 +56,11 @@ class Feature:
         return desired
 
     def steps(self, inputs: Inputs) -> Iterable[Step]:
-        """Return steps besides those that apply the desired objects and remove others."""
+        """Return steps besides those that apply the desired objects."""
+        return ()
+
+    def removals(self, inputs: Inputs) -> Iterable[Step]:
+        """Return steps that come after all others; of two features that change an object, the first one does."""
         return ()
 
     def judge(self, draft: Draft) -> Iterable[Finding]:

@@ -14,8 +14,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cha
     changed_objects,
     unlisted_objects,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.preconditions import invalid_spec
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.prune import removed_objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.removal import removed_objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.validation import invalid_spec
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render

@@ -32,13 +32,15 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
     EVERYTHING,
     cluster_and_desired,
 )
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.decide.test_collisions import foreign
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import (
     Answers,
     answers_of,
     decided,
     inputs,
     inputs_of,
+)
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.features.test_name_collisions import (
+    foreign,
 )
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.render.features import (
     FEATURES,

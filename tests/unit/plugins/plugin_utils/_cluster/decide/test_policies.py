@@ -11,16 +11,16 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import preconditions
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.deferred_removals import deferred_removals
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.go_operator_conflict import (
-    go_operator_conflict,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import (
+    deferred_removals,
     drop_blocked,
     rejection,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import validation
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.takeover import (
+    go_operator_conflict,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
@@ -38,7 +38,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, recording
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import (
     decided,
-    draft,
     inputs,
     inputs_of,
 )
@@ -144,7 +143,7 @@ def test_leaf_object_is_blocked_alone(kind: str) -> None:
     finding = rejection(rejected, "R", "No.")
     assert (finding.message, finding.group) == ("No. It blocks no other object.", "a")
     assert drop_blocked((*STEPS, rejected, *REMOVALS), [finding]) == (*STEPS, *REMOVALS)
-    assert deferred_removals(draft(druid.cluster(), None, REMOVALS, [finding])) == ()
+    assert deferred_removals(REMOVALS, [finding]) == ()
     # a blocked group blocks the object too
     assert drop_blocked((*STEPS, rejected), [Finding("R", "m", "a")]) == (STEPS[0], STEPS[2])
 
@@ -184,7 +183,7 @@ def test_removal_of_a_group_is_deferred_until_all_others_can_be_written(
     findings: list[Finding], kinds: list[str], deferred: list[str | None]
 ) -> None:
     assert [each.key.kind for each in drop_blocked(REMOVALS, findings)] == kinds
-    found = deferred_removals(draft(druid.cluster(), None, REMOVALS, findings))
+    found = deferred_removals(REMOVALS, findings)
     assert [(finding.reason, finding.group, finding.is_problem) for finding in found] == [
         (reasons.REMOVAL_DEFERRED, key, True) for key in deferred
     ]
@@ -216,8 +215,8 @@ def test_references_to_other_namespaces_are_not_permitted(
     entries: list[Any], allowed: tuple[str, ...], disallowed: list[str]
 ) -> None:
     referring = druid.resource(extraCommonConfig=entries)
-    assert [key.name for key in preconditions.not_permitted_keys(referring, allowed)] == disallowed
-    findings = preconditions.disallowed_references(inputs_of(referring, allowed_reference_namespaces=allowed))
+    assert [key.name for key in validation.not_permitted_keys(referring, allowed)] == disallowed
+    findings = validation.disallowed_references(inputs_of(referring, allowed_reference_namespaces=allowed))
     messages = {finding.message: finding.reason for finding in findings}
     assert set(messages.values()) <= {reasons.REF_NOT_PERMITTED}
     remedies = {
@@ -231,7 +230,7 @@ def test_references_to_other_namespaces_are_not_permitted(
 def test_missing_reference_blocks_everything() -> None:
     resource = druid.resource(extraCommonConfig=[OWN_NAMESPACE, {**OWN_NAMESPACE, "name": "there"}])
     there = ReferenceKey("ConfigMap", "ns", "there")
-    [finding] = preconditions.missing_references(inputs(Cluster.from_resource(resource, {there: {"data": {}}})))
+    [finding] = validation.missing_references(inputs(Cluster.from_resource(resource, {there: {"data": {}}})))
     assert finding.reason == reasons.REFERENCE_NOT_FOUND
     assert finding.group is None
     assert finding.message.startswith("spec.extraCommonConfig: ConfigMap a in namespace ns does not exist.")
@@ -262,7 +261,7 @@ INVALID_SPECS: list[tuple[Any, str]] = [
 def test_invalid_field_is_named(spec: Any, field: str) -> None:
     resource = druid.resource()
     resource["spec"] = {**resource["spec"], **spec} if isinstance(spec, dict) and spec else spec
-    findings = preconditions.unreadable_spec(inputs_of(resource))
+    findings = decided(inputs_of(resource)).findings
     assert {(finding.reason, finding.group) for finding in findings} == {(reasons.INVALID_SPEC, None)}
     assert any(finding.message.startswith(f"{field}: ") for finding in findings)
 
@@ -282,8 +281,8 @@ def test_null_fields_are_ignored() -> None:
 
 
 def test_invalid_spec_blocks_everything() -> None:
-    assert preconditions.invalid_spec(inputs_of(druid.resource())) == ()
-    findings = preconditions.invalid_spec(inputs_of(druid.resource({"nodeType": "unknown"})))
+    assert validation.invalid_spec(inputs_of(druid.resource())) == ()
+    findings = validation.invalid_spec(inputs_of(druid.resource({"nodeType": "unknown"})))
     assert {(finding.reason, finding.group, finding.is_problem) for finding in findings} == {
         (reasons.INVALID_SPEC, None, True)
     }

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.prune import removed_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.removed_roles import (
-    all_groups_removed,
     role_warnings,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.removal import Removal, removed_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
@@ -50,7 +49,7 @@ def test_a_spec_without_groups_deletes_nothing(running: dict[str, Any]) -> None:
     emptied = cluster({})
     steps, live = removals(cluster(running), emptied)
     found = draft(emptied, live, steps)
-    [finding] = all_groups_removed(found)
+    [finding] = Removal().judge(found)
     assert (finding.reason, finding.group, finding.is_problem) == (reasons.ALL_GROUPS_REMOVED, None, True)
     assert not found.with_findings([finding]).steps
     for part in ("StatefulSet druid-c-brokers", "spec.stopped: true", 'druid.apache.org/remove-all-groups to "true"'):
@@ -60,12 +59,12 @@ def test_a_spec_without_groups_deletes_nothing(running: dict[str, Any]) -> None:
 def test_a_spec_without_groups_deletes_them_if_that_is_confirmed() -> None:
     confirmed = cluster({}, {"druid.apache.org/remove-all-groups": "true"})
     steps, live = removals(cluster(ALL), confirmed)
-    assert not all_groups_removed(draft(confirmed, live, steps))
+    assert not Removal().judge(draft(confirmed, live, steps))
     assert all(step.is_destructive for step in with_effects(steps, live, confirmed) if step.key.kind == "StatefulSet")
 
 
 def test_a_spec_without_groups_is_no_problem_if_there_is_nothing_to_delete() -> None:
-    assert not all_groups_removed(draft(cluster({}), Observed()))
+    assert not Removal().judge(draft(cluster({}), Observed()))
 
 
 # (removed groups, further spec, what is lost: a node type)

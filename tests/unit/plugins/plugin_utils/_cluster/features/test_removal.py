@@ -9,7 +9,8 @@ from __future__ import annotations
 from copy import deepcopy
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import changed_objects
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.prune import PRUNED_KINDS, removed_objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.targets import PRUNED_KINDS
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.removal import removed_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render

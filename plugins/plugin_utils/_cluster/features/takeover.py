@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
@@ -16,6 +17,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_s
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+
+
+class Takeover(Feature):
+    """Refuses to write what the Go operator writes."""
+
+    refuses_finalizer = True
+
+    def refuse(self, inputs: Inputs) -> tuple[Finding, ...]:
+        """Return a finding if the Go operator is still running."""
+        return go_operator_conflict(inputs)
 
 
 def go_operator_conflict(inputs: Inputs) -> tuple[Finding, ...]:

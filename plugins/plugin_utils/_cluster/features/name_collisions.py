@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
     describe_owner,
     is_of_resource,
@@ -19,6 +21,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+
+
+class NameCollisions(Feature):
+    """Blocks the groups whose names are taken."""
+
+    def judge(self, draft: Draft) -> tuple[Finding, ...]:
+        """Return a finding for each name of an object of another owner."""
+        return name_collisions(draft)
 
 
 def name_collisions(draft: Draft) -> tuple[Finding, ...]:

@@ -7,31 +7,63 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.retained_services import subdomains
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.removed_roles import role_warnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.kept_claims import kept_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import retain, targets
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.subdomains import subdomains
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 
 REPLICA_SET = "ReplicaSet"
-PRUNED_KINDS = (
-    "StatefulSet",
-    "Deployment",
-    "HorizontalPodAutoscaler",
-    "Ingress",
-    "PodDisruptionBudget",
-    "Service",
-    "ConfigMap",
-)
+
+
+class Removal(Feature):
+    """Deletes what is not desired any more, but not all groups at once, and warns if others need what is deleted."""
+
+    def judge(self, draft: Draft) -> tuple[Finding, ...]:
+        """Return a finding if the spec has no groups, and objects of groups would be deleted, or their PVCs marked.
+
+        A templating error empties `nodes` without any sign in the resource itself.
+        """
+        cluster = draft.inputs.cluster
+        removed = [str(step.key) for step in draft.steps if step.is_removal]
+        annotation = names.REMOVE_ALL_GROUPS_ANNOTATION
+        if cluster.groups or not removed or cluster.annotations.get(annotation) == "true":
+            return ()
+        remedy = "Specify the groups again. To delete everything, use state: absent."
+        if cluster.uid is not None:
+            remedy = (
+                "Specify the groups again. To stop all pods, also set spec.stopped: true; to remove Druid, delete the "
+                f'resource; to delete all groups, but not the resource, set its annotation {annotation} to "true".'
+            )
+        message = f"spec.nodes: there is no group, so that these objects would be deleted: {join_limited(removed)}. "
+        return (Finding(reasons.ALL_GROUPS_REMOVED, f"{message}Nothing is changed. {remedy}"),)
+
+    def removals(self, inputs: Inputs) -> tuple[Step, ...]:
+        """Return the deletions, and what they need."""
+        return removed_objects(inputs.cluster, inputs.desired, inputs.live_and_all_claims)
+
+    def after_gate(self, plan: Plan, inputs: Inputs) -> Plan:
+        """Return the plan with a warning for each role that it removes."""
+        return plan.with_warnings(role_warnings(inputs.cluster, (*plan.steps, *plan.later)))
 
 
 def removed_objects(cluster: Cluster, desired: Desired, observed: Observed) -> tuple[Step, ...]:
@@ -40,7 +72,7 @@ def removed_objects(cluster: Cluster, desired: Desired, observed: Observed) -> t
     A Service stays while pods of a group that stays have their names in DNS from it.
     """
     kept = {key_of(manifest) for _group, manifest in desired_objects(desired)}
-    found = (live for kind in PRUNED_KINDS for live in observed.of_kind(kind) if key_of(live) not in kept)
+    found = (live for kind in targets.PRUNED_KINDS for live in observed.of_kind(kind) if key_of(live) not in kept)
     used = subdomains(cluster, observed)
     unused = (live for live in found if live["kind"] != "Service" or live["metadata"]["name"] not in used)
     obsolete = (live for live in unused if _is_prunable(live, cluster))

@@ -7,22 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.validation.fields import (
+    secret_elsewhere,
+    validate,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import (
     ReferenceKey,
     cluster_references,
     missing_keys,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.validate import secret_elsewhere, validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.cross_namespace import is_allowed, not_permitted
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 
-def unreadable_spec(inputs: Inputs) -> tuple[Finding, ...]:
-    """Return the errors of the schema."""
-    return inputs.schema_errors
+class Validation(Feature):
+    """Refuses a specification with which the cluster could not work."""
+
+    def refuse(self, inputs: Inputs) -> tuple[Finding, ...]:
+        """Return findings about references that are not permitted, invalid values, or missing references."""
+        return disallowed_references(inputs) or invalid_spec(inputs) or missing_references(inputs)
 
 
 def not_permitted_keys(resource: Manifest, allowed_namespaces: Collection[str]) -> tuple[ReferenceKey, ...]:

@@ -2,16 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Services that were removed from the spec of a group, and still resolve the names of its running pods.
+"""The Services that resolve the names of running pods.
 
 The first Service of a group becomes the subdomain of its pods when they are created. Druid announces that name.
 """
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 
 
@@ -27,15 +25,6 @@ def subdomains(cluster: Cluster, observed: Observed) -> dict[str, set[str]]:
     return found
 
 
-def retained_services(inputs: Inputs) -> tuple[str, ...]:
-    """Return a warning for each Service that stays although it was removed from the spec."""
-    desired = {key_of(manifest) for _group, manifest in desired_objects(inputs.desired)}
-    used = subdomains(inputs.cluster, inputs.live)
-    found = (key_of(live) for live in inputs.live.of_kind("Service"))
-    retained = sorted(key.name for key in found if key not in desired and used.get(key.name))
-    return tuple(_warning(name, ", ".join(sorted(used[name]))) for name in retained)
-
-
 def next_subdomains(cluster: Cluster, observed: Observed) -> dict[str, set[str]]:
     """Return the Services that the next pods of the specified groups will have as subdomain, with the groups."""
     found: dict[str, set[str]] = {}
@@ -45,10 +34,3 @@ def next_subdomains(cluster: Cluster, observed: Observed) -> dict[str, set[str]]
         if live is not None and spec.get("replicas", 1):
             found.setdefault(spec.get("serviceName", ""), set()).add(group.key)
     return found
-
-
-def _warning(name: str, groups: str) -> str:
-    return (
-        f"Service {name} was removed from the spec, but is retained until no pod of group {groups} has it as its "
-        "subdomain. A pod that is recreated has the first Service of its group as its subdomain."
-    )
