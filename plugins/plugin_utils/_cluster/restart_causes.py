@@ -13,6 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.differences import changed_fields
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.restart_on_change import (
+    changed_data,
+    without_record,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import configuration_hash_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import template_names
@@ -40,7 +44,8 @@ def _causes(step: Step, written: Sequence[Step]) -> Iterator[str]:
     former = step.adoption.former if step.adoption else None
     live, after = step.live or former or {}, step.after or step.manifest
     yield from _changed_files(step, [configuration_hash_of(each) or "" for each in (live, after)], written)
-    for path, old, new in changed_fields(live, after):
+    yield from changed_data(live, after)
+    for path, old, new in changed_fields(without_record(live), without_record(after)):
         is_cause = path == _SUBDOMAIN or (path.startswith(_TEMPLATE) and not path.endswith(_HASH))
         if is_cause or (step.released_pods and path.startswith(_STRATEGY)):
             yield f"{_short(path, step.key.name)}: {old} -> {new}"

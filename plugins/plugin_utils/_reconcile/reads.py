@@ -49,5 +49,10 @@ class Reads:
 
     def _once(self, key: Hashable, read: Callable[[], _T]) -> _T:
         if key not in self._known:
-            self._known[key] = read()
+            try:
+                self._known[key] = read()
+            except ApiError as error:
+                self._known[key] = error
+        if isinstance(self._known[key], ApiError):
+            raise self._known[key]
         return cast(_T, self._known[key])

@@ -134,6 +134,8 @@ def decide(inputs: Inputs) -> tuple[Plan, Observed]:
 def _prepared(inputs: Inputs) -> Inputs:
     """Return the inputs of the candidates, with everything that was read for them."""
     inputs = with_other_objects(inputs)
+    for feature in FEATURES:
+        inputs = feature.prepared(inputs)
     # Workers are drained before their pods are replaced or removed.
     ask_about_workers(inputs)
     # Historicals must be empty before their number decreases.

@@ -11,6 +11,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.m
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.name_collisions import NameCollisions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.quotas import Quotas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.removal import Removal
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.restart_on_change import RestartOnChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.services import Services
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.setting_warnings import SettingWarnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.takeover import Takeover
@@ -25,4 +26,5 @@ FEATURES: tuple[Feature, ...] = (
     SettingWarnings(),
     MemoryWarnings(),
     Quotas(),
+    RestartOnChange(),
 )

@@ -30,8 +30,8 @@ class Feature:
     `inputs.live` has the objects that were observed, `inputs.reads` reads others (equal reads are answered once), and
     `inputs.ask` asks Druid. A feature has no state: what two of its hooks need follows from the inputs again.
 
-    1. Decide (`decide/decision.py`): `refuse`, `desired`, `steps`, `removals`, `judge`, `judge_results`. These are
-       called again when dry runs or other reads have shown more; then `decide/rollout/` delays restarts.
+    1. Decide (`decide/decision.py`): `refuse` and `prepared`, each once. Then `desired`, `steps`, `removals`, `judge`,
+       `judge_results`, again when dry runs or other reads have shown more; then `decide/rollout/` delays restarts.
        `after_gate` and `warnings` are called once.
     2. Report (`kind.py`), after the steps were carried out, or in check mode would be: `status`, `events`, `requeue`.
 
@@ -47,6 +47,10 @@ class Feature:
     def refuse(self, inputs: Inputs) -> Iterable[Finding]:
         """Return why the specification as a whole cannot be reconciled: then nothing is written, and nothing asked."""
         return ()
+
+    def prepared(self, inputs: Inputs) -> Inputs:
+        """Return the inputs with what all features have to know before they decide, such as other desired objects."""
+        return inputs
 
     def desired(self, desired: Desired, inputs: Inputs) -> Desired:
         """Return the desired objects as this feature changes them; `desired` has the changes of those before it.

@@ -16,6 +16,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
+_DATA = frozenset({"f:data", "f:binaryData", "f:stringData"})
+
 
 def with_early_readers(steps: Sequence[Step], waiting: Collection[Step], cluster: Cluster) -> tuple[Step, ...]:
     """Return the steps; the one that changes the common ConfigMap names the groups that restart later."""
@@ -46,13 +48,13 @@ def early_pods(
     live = observed.objects.get(key)
     if live is None or any(step.key == key and _changes(step) for step in steps):
         return
-    changed = _changed_at(live)
+    changed = changed_at(live)
     found = [
         str(pod["metadata"]["name"])
         for group in cluster.groups
         if group.key in groups
         for pod in observed.pods_of(group)
-        if changed and _started_at(pod, group.unique_name) > changed
+        if changed and started_at(pod, group.unique_name) > changed
     ]
     if found:
         verb = "has" if len(found) == 1 else "have"
@@ -79,13 +81,14 @@ def _reads_another(step: Step) -> bool:
     return before != after
 
 
-def _changed_at(config_map: Manifest) -> str:
-    """Return when the data were last written; empty if that is not known."""
-    fields = config_map["metadata"].get("managedFields") or ()
-    return max((str(each.get("time") or "") for each in fields if "f:data" in (each.get("fieldsV1") or {})), default="")
+def changed_at(live: Manifest) -> str:
+    """Return when the data of a ConfigMap or Secret were last written; empty if that is not known."""
+    fields = live["metadata"].get("managedFields") or ()
+    found = (str(each.get("time") or "") for each in fields if not _DATA.isdisjoint(each.get("fieldsV1") or {}))
+    return max(found, default="")
 
 
-def _started_at(pod: Manifest, container: str) -> str:
+def started_at(pod: Manifest, container: str) -> str:
     """Return when the container was started the last time; empty if it is not running."""
     statuses = (pod.get("status") or {}).get("containerStatuses") or ()
     running = (((each.get("state") or {}).get("running") or {}) for each in statuses if each["name"] == container)

@@ -1,0 +1,312 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Groups restart when a Secret or ConfigMap changes that their pods refer to, by env, by envFrom or in a volume.
+
+What the pods have read is in two annotations of the same name. That of the workload has a digest of each object since
+it was first seen: its write restarts nothing. When an object has another digest, the annotation of the pod template
+gets that one, which restarts the pods in the turn of their group, and is what they have read from then on. So a change
+that is taken back before restarts nothing, and an object that does not exist, or may not be read, is as it was.
+
+Users who can read pods could guess a password of which they know a digest. So that of a Secret is keyed by its uid,
+which only those can read who can read the Secret. The uid of the Druid is in each of its objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.duplicate_merge_keys import keep_duplicates
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.common_configuration import (
+    changed_at,
+    started_at,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import annotated
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secret_digest import secret_digest
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest, join_limited
+
+# On a Druid, "true" or "false"; with the prefix and the key of a group, or on a Secret or ConfigMap, "false".
+SETTING = "druid.apache.org/restart-on-change"
+GROUP_PREFIX = "restart-on-change.druid.apache.org/"
+# On a workload and on its pod template.
+RECORD = "druid.apache.org/referenced-data"
+
+_KINDS = {
+    "secret": "Secret",
+    "secretRef": "Secret",
+    "secretKeyRef": "Secret",
+    "configMap": "ConfigMap",
+    "configMapRef": "ConfigMap",
+    "configMapKeyRef": "ConfigMap",
+}
+_DATA = ("data", "binaryData")
+# Their objects are in the hash of the configuration, and in that of the Secrets of extraCommonConfig.
+_OUR_VOLUMES = (names.COMMON_CONFIG_VOLUME, names.NODE_CONFIG_VOLUME)
+# The API server adds a volume with it to each pod.
+_ROOT_CA = "kube-root-ca.crt"
+# In place of a digest: of an object without which pods start, and of one whose data are not known yet.
+_ABSENT, _UNKNOWN = "absent", "unknown"
+_BOOLEANS = ("true", "false")
+_DIGITS = 32
+
+Digests = Mapping[ObjectKey, str]
+
+
+@dataclass(frozen=True)
+class Use:
+    """What a pod reads of an object: these keys of its data, None for all.
+
+    No pod starts without the `required` keys nor, unless it `is_optional`, without the object.
+    """
+
+    keys: frozenset[str] | None
+    required: frozenset[str] = frozenset()
+    is_optional: bool = False
+
+    def __or__(self, other: Use) -> Use:
+        keys = None if self.keys is None or other.keys is None else self.keys | other.keys
+        return Use(keys, self.required | other.required, self.is_optional and other.is_optional)
+
+    def digest_of(self, kind: str, live: Manifest | None) -> str:
+        """Return the digest of what is read of the object."""
+        if live is None:
+            return _ABSENT if self.is_optional else _UNKNOWN
+        data = {field: self._read(live.get(field) or {}) for field in _DATA}
+        if not self.required <= {*data["data"], *data["binaryData"]}:
+            return _UNKNOWN
+        return digest(secret_digest([{**live, "data": data}]) if kind == "Secret" else data)[:_DIGITS]
+
+    def _read(self, data: Mapping[str, str]) -> Mapping[str, str]:
+        return {key: value for key, value in data.items() if self.keys is None or key in self.keys}
+
+
+def uses(pod: Mapping[str, Any], ours: Collection[str] = ()) -> dict[ObjectKey, Use]:
+    """Return what a pod reads of which objects, by its spec; `ours` are names of ConfigMaps that do not count."""
+    found: dict[ObjectKey, Use] = {}
+    for key, use in (pair for source in _sources(pod) for pair in _uses(source)):
+        if key.kind != "ConfigMap" or key.name not in ours:
+            found[key] = found[key] | use if key in found else use
+    return found
+
+
+def _sources(pod: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for container in (*(pod.get("initContainers") or ()), *(pod.get("containers") or ())):
+        yield from container.get("envFrom") or ()
+        yield from (each.get("valueFrom") or {} for each in container.get("env") or ())
+    for volume in pod.get("volumes") or ():
+        if volume.get("name") not in _OUR_VOLUMES:
+            yield from (volume, *((volume.get("projected") or {}).get("sources") or ()))
+
+
+def _uses(source: Mapping[str, Any]) -> Iterator[tuple[ObjectKey, Use]]:
+    for field, kind in _KINDS.items():
+        found = source.get(field) or {}
+        name, items = found.get("secretName") or found.get("name"), found.get("items") or ()
+        if name:
+            keys = frozenset([found["key"]] if "key" in found else [each["key"] for each in items])
+            is_optional = bool(found.get("optional"))
+            yield ObjectKey(kind, name), Use(keys or None, frozenset() if is_optional else keys, is_optional)
+
+
+def to_text(digests: Digests) -> str:
+    """Return digests as an annotation, without characters that could make it look like an assignment to a secret."""
+    return ",".join(sorted(f"{key.kind}/{key.name}/{text}" for key, text in digests.items()))
+
+
+def from_text(text: str) -> dict[ObjectKey, str]:
+    """Return the digests in an annotation, without what is none."""
+    entries = (each.split("/") for each in text.split(","))
+    return {ObjectKey(each[0], each[1]): each[2] for each in entries if len(each) == 3}
+
+
+class Record(NamedTuple):
+    """The annotations of a workload and of its pod template; empty for none."""
+
+    recorded: str = ""
+    restarted: str = ""
+
+    @classmethod
+    def of(cls, workload: Manifest) -> Record:
+        """Return the record of a workload."""
+        return cls(_annotation(workload), _annotation((workload.get("spec") or {}).get("template") or {}))
+
+    def with_current(self, current: Digests) -> Record:
+        """Return the record of a group whose pods use these objects. What is not known now stays as it was."""
+        recorded, restarted = from_text(self.recorded), from_text(self.restarted)
+        known = {key: text for key, text in {**recorded, **restarted}.items() if text != _UNKNOWN}
+        changed = {key: text for key, text in current.items() if text not in (_ABSENT, _UNKNOWN, known.get(key, text))}
+        first = {**current, **{key: text for key, text in recorded.items() if key in current and text != _UNKNOWN}}
+        kept = {key: text for key, text in restarted.items() if key in current}
+        return Record(to_text(first), to_text({**kept, **changed}) if changed else self.restarted)
+
+    def of_workload(self, manifest: Manifest) -> Manifest:
+        """Return the workload with the record."""
+        spec = dict(manifest["spec"])
+        if "template" in spec:
+            spec["template"] = annotated(spec["template"], {RECORD: self.restarted or None})
+        return annotated({**manifest, "spec": spec}, {RECORD: self.recorded or None})
+
+
+def _annotation(live: Manifest) -> str:
+    return str(((live.get("metadata") or {}).get("annotations") or {}).get(RECORD) or "")
+
+
+def changed_data(before: Manifest, after: Manifest) -> list[str]:
+    """Return which objects have changed according to the pod templates of two versions of a workload."""
+    old, new = (from_text(Record.of(each).restarted) for each in (before, after))
+    return [f"{key} changed" for key in sorted(new) if new[key] != old.get(key)]
+
+
+def without_record(workload: Manifest) -> Manifest:
+    """Return the workload without the record in its pod template."""
+    spec, template = workload.get("spec") or {}, (workload.get("spec") or {}).get("template") or {}
+    metadata = template.get("metadata") or {}
+    others = {name: text for name, text in (metadata.get("annotations") or {}).items() if name != RECORD}
+    template = {**template, "metadata": {**metadata, "annotations": others or None}}
+    return {**workload, "spec": {**spec, "template": template}}
+
+
+class RestartOnChange(Feature):
+    """Restarts the groups whose pods refer to what has changed, or warns that they do not restart."""
+
+    def prepared(self, inputs: Inputs) -> Inputs:
+        """Return the inputs with the records in the desired objects. A changed one in a pod template restarts a group.
+
+        This is known before workers are drained, for example.
+        """
+        found = inputs.desired
+        if found.verbatim:
+            # What the API server rejects in a pod template stays until that changes: this is decided again.
+            found = render(inputs.cluster, inputs.observed.preserved(inputs.cluster))
+        records = {group.key: _record(group, found, inputs) for group in inputs.cluster.groups}
+        groups = {
+            key: tuple(records[key].of_workload(each) if each["kind"] in WORKLOADS else each for each in manifests)
+            for key, manifests in found.groups.items()
+        }
+        verbatim = {key: records[key].of_workload(manifest) for key, manifest in found.verbatim.items()}
+        desired = replace(found, groups=groups, verbatim=verbatim)
+        return replace(inputs, desired=keep_duplicates(desired, inputs.observed) if found.verbatim else desired)
+
+    def warnings(self, inputs: Inputs) -> Iterator[str]:
+        """Yield warnings about settings without effect, objects that cannot be read, and pods that do not restart."""
+        yield from _ignored_settings(inputs.cluster)
+        groups = [group for group in inputs.cluster.groups if not _is_excluded(group)]
+        used = {group.key: _used(group, inputs.desired) for group in groups}
+        if _is_on(inputs):
+            found = {key: _read(key, inputs) for each in used.values() for key in each}
+            errors = ((key, live) for key, live in found.items() if isinstance(live, ApiError))
+            yield from (
+                f"no pods restart when {key} changes, because it cannot be read: {text}" for key, text in errors
+            )
+        elif SETTING not in inputs.cluster.annotations and any(used.values()):
+            yield _not_restarting(inputs, used)
+
+
+def _is_on(inputs: Inputs) -> bool:
+    """True for a cluster with records, and for one that has no pods yet that refer to anything."""
+    setting = inputs.cluster.annotations.get(SETTING)
+    if setting in _BOOLEANS:
+        return setting == "true"
+    workloads = [*inputs.live.of_kind(*WORKLOADS)]
+    if any(Record.of(each).recorded for each in workloads):
+        return True
+    orphans = (pod for group in inputs.cluster.groups for pod in inputs.live.orphans_of(group.unique_name))
+    pods = (*(each["spec"]["template"]["spec"] for each in workloads), *(pod["spec"] for pod in orphans))
+    return not any(uses(each, {*_our_config_maps(inputs.cluster), _ROOT_CA}) for each in pods)
+
+
+def _is_excluded(group: Group) -> bool:
+    return group.cluster.annotations.get(f"{GROUP_PREFIX}{group.key}") == "false"
+
+
+def _record(group: Group, desired: Desired, inputs: Inputs) -> Record:
+    """Return the record of a group; that of an excluded one, or of a cluster without records, stays as it is."""
+    kinds = dict.fromkeys((group.kind, *WORKLOADS))
+    found = (inputs.live.objects.get(ObjectKey(kind, group.unique_name)) for kind in kinds)
+    workload = next((live for live in found if live is not None), None)
+    orphan: Manifest = next(inputs.live.pods_of(group), {})
+    record = Record(restarted=_annotation(orphan)) if workload is None else Record.of(workload)
+    if _is_excluded(group) or not _is_on(inputs):
+        return record
+    return record.with_current({key: _digest(key, use, inputs) for key, use in _used(group, desired).items()})
+
+
+def _used(group: Group, desired: Desired) -> dict[ObjectKey, Use]:
+    """Return what the desired pods of a group read."""
+    manifests = (*desired.groups[group.key], *filter(None, [desired.verbatim.get(group.key)]))
+    workload = next(each for each in manifests if each["kind"] in WORKLOADS and "template" in each["spec"])
+    return uses(workload["spec"]["template"]["spec"], _our_config_maps(group.cluster))
+
+
+def _our_config_maps(cluster: Cluster) -> set[str]:
+    """Return the names of the ConfigMaps whose hash is in the pod templates."""
+    of_groups = (names.node_config_map_name(group.unique_name) for group in cluster.groups)
+    return {names.common_config_map_name(cluster.name), *of_groups}
+
+
+def _digest(key: ObjectKey, use: Use, inputs: Inputs) -> str:
+    live = _read(key, inputs)
+    is_excluded = isinstance(live, dict) and (live["metadata"].get("annotations") or {}).get(SETTING) == "false"
+    return _UNKNOWN if is_excluded or isinstance(live, ApiError) else use.digest_of(key.kind, live)
+
+
+def _read(key: ObjectKey, inputs: Inputs) -> Manifest | ApiError | None:
+    """Return the object, None if it does not exist, or that it may not be read; ApiError if it could not be read."""
+    try:
+        return inputs.reads.get(*key)
+    except ApiError as error:
+        if error.status != FORBIDDEN:
+            raise
+        return error
+
+
+def _ignored_settings(cluster: Cluster) -> Iterator[str]:
+    for name, value in sorted(cluster.annotations.items()):
+        if (name == SETTING or name.startswith(GROUP_PREFIX)) and value not in _BOOLEANS:
+            yield f'annotation {name} must be "true" or "false", and is ignored'
+
+
+def _not_restarting(inputs: Inputs, used: Mapping[str, Collection[ObjectKey]]) -> str:
+    """Return the warning about a cluster that existed before there were records."""
+    cluster, objects = inputs.cluster, sorted({key for each in used.values() for key in each})
+    groups = join_limited(key for key, each in used.items() if each)
+    text = (
+        f"the pods of {groups} refer to {join_limited(map(str, objects))}, and do not restart when their data change. "
+        f"To restart them then, one group after the other, {_set(cluster, SETTING, 'true')}; with false, this warning "
+        "ends"
+    )
+    outdated = {key: since for key in objects if (since := _changed_since(key, used, inputs))}
+    if not outdated:
+        return text
+    changed = join_limited(f"{key} ({since})" for key, since in outdated.items())
+    return (
+        f"{text}. Pods that had started before may still have the earlier data of {changed}. To restart all now, "
+        f"{_set(cluster, names.RESTARTED_AT_ANNOTATION, '$(date --utc +%FT%TZ)')}"
+    )
+
+
+def _set(cluster: Cluster, annotation: str, value: str) -> str:
+    if cluster.uid is None:
+        return f"set the annotation {annotation} of the resource to {value}"
+    where = f"druid {cluster.name} --namespace {cluster.namespace}"
+    return f'run kubectl annotate --overwrite {where} "{annotation}={value}"'
+
+
+def _changed_since(key: ObjectKey, used: Mapping[str, Collection[ObjectKey]], inputs: Inputs) -> str:
+    """Return when an object was last written, if pods that use it had started before; empty if that is not known."""
+    live = _read(key, inputs)
+    changed = changed_at(live) if isinstance(live, dict) else ""
+    groups = (group for group in inputs.cluster.groups if key in used.get(group.key, ()))
+    started = (started_at(pod, group.unique_name) for group in groups for pod in inputs.live.pods_of(group))
+    return changed if any(since and since < changed for since in started) else ""
