@@ -6,11 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.druid_health import ONLY_BLOCKS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_sizes import capacity
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.differences import differences, listed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import STALLED
@@ -29,10 +28,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText, Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
-
-if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
-
 
 # One event names all objects of these: a new cluster has many.
 _TOGETHER = {reasons.CREATE_SUCCEEDED: "created", reasons.DELETE_SUCCEEDED: "deleted"}
@@ -69,11 +64,6 @@ def expanded_texts(change: StatusChange, observed: Observed) -> tuple[EventText,
         for name, size, desired in sizes
         if size is not None and desired is not None and size.amount >= desired
     )
-
-
-def in_druid_texts(steps: Iterable[DruidChange]) -> tuple[EventText, ...]:
-    """Return one event per change in Druid."""
-    return tuple(_done_in_druid(step) for step in steps)
 
 
 def problem_texts(results: Iterable[Result[Step]], findings: Iterable[Finding]) -> tuple[EventText, ...]:
@@ -153,8 +143,3 @@ def _condition(warning: str, plan: Plan) -> str | None:
 
 def _reason(condition: str | None) -> str:
     return reasons.ROLLOUT_WARNING if condition == ROLLOUT_WARNINGS else reasons.SPEC_WARNING
-
-
-def _done_in_druid(step: DruidChange) -> EventText:
-    changes = listed(list(differences(*step.masked)))
-    return EventText("Normal", reasons.UPDATE_SUCCEEDED, f"Done in Druid: {step.title}.{changes}")

@@ -40,7 +40,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Counts, Kind
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
@@ -121,11 +121,6 @@ class Druid(Kind[Options, Reconciled, Plan]):
         selector = f"--namespace {request.namespace} --selector {names.CLUSTER_LABEL}={request.name}"
         return f"Inspect them: kubectl describe statefulsets,deployments,replicasets,pods {selector}"
 
-    def count(self, plan: Plan) -> Counts:
-        """Return the numbers of objects that the plan applies, in Kubernetes and in Druid, and that it removes."""
-        applied, removed = super().count(plan)
-        return Counts(applied + len(plan.in_druid), removed)
-
     def is_as_desired(self, conditions: ConditionsByType) -> bool:
         """Return whether the cluster is in the desired state: ready, stopped or paused."""
         return self.is_settled(conditions.values()) or is_true(conditions, "Paused")
@@ -141,7 +136,8 @@ class Druid(Kind[Options, Reconciled, Plan]):
 
     def masker(self, done: Reconciled) -> Masked:
         """Return a masker for the secrets in all objects that were read, including referenced ones and Druid's."""
-        in_druid = (state for step in done.plan.in_druid for state in (step.before, step.after))
+        steps = (*done.plan.steps, *(result.step for result in done.results))
+        in_druid = (state for step in steps for state in step.states)
         read = (*done.observed.objects.values(), *done.observed.references.values(), *in_druid)
         return masker_of([searched(done.resource), *(each for each in read if each)]).text
 
@@ -185,7 +181,6 @@ class Druid(Kind[Options, Reconciled, Plan]):
             return
         yield from events.done_texts(done.results)
         yield from events.expanded_texts(change, done.observed)
-        yield from events.in_druid_texts(completed.plan.in_druid)
         if not is_terminating(done.resource):
             yield from events.new_warnings(change, completed.plan)
             states = group_states(done.cluster, done.observed, as_it_is=True)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.decision import (
         Decommission,
     )
-    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 
 
 class ExpandingVolume(NamedTuple):
@@ -35,7 +34,7 @@ class ExpandingVolume(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan(plan.Plan[Step]):
-    """The plan of a cluster; `in_druid` are the changes in Druid, which follow the writes in Kubernetes.
+    """The plan of a cluster.
 
     `later` are the steps of later reconciles, which wait for the pods of other groups, in the order of the restarts.
     `warnings` are about the spec and the live state, `rollout_warnings` about the steps. `expanding` are the PVCs
@@ -46,7 +45,6 @@ class Plan(plan.Plan[Step]):
     be decided. `stored_replicas`: the pods of each group for which admission stores another number than specified.
     """
 
-    in_druid: tuple[DruidChange, ...] = ()
     rollout_warnings: tuple[str, ...] = ()
     later: tuple[Step, ...] = ()
     expanding: tuple[ExpandingVolume, ...] = ()
@@ -60,14 +58,6 @@ class Plan(plan.Plan[Step]):
     @property
     def reported(self) -> tuple[str, ...]:
         return (*self.warnings, *self.rollout_warnings)
-
-    @property
-    def changes(self) -> bool:
-        return bool(self.steps or self.in_druid)
-
-    @property
-    def titles(self) -> list[str]:
-        return [*super().titles, *(change.title for change in self.in_druid)]
 
     @property
     def is_destructive(self) -> bool:
@@ -108,14 +98,9 @@ class Plan(plan.Plan[Step]):
         waiting = {step.key for step in self.later}
         now = (step for step in self.steps if step.key not in waiting)
         whole = replace(self, steps=(*now, *self.later), later=())
-        return replace(
-            super(Plan, whole).paused(pause), in_druid=(), drain=None, decommission=None, refused_evictions=()
-        )
+        return replace(super(Plan, whole).paused(pause), drain=None, decommission=None, refused_evictions=())
 
     def following(self, earlier: Self) -> Self:
         """Return the plan of a later reconcile with the steps of the earlier one before its own."""
-        return replace(
-            super().following(earlier),
-            in_druid=(*earlier.in_druid, *self.in_druid),
-            rollout_warnings=(*earlier.rollout_warnings, *self.rollout_warnings),
-        )
+        warnings = (*earlier.rollout_warnings, *self.rollout_warnings)
+        return replace(super().following(earlier), rollout_warnings=warnings)

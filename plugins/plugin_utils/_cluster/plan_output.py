@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.differences import ABSENT, as_text
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.differences import ABSENT
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.restart_causes import restart_causes
@@ -16,17 +16,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import DESTRUCTIVE, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
-if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
-
 
 def lines(plan: Plan) -> list[str]:
-    """Return the plan as lines: each step, the restarts in order, the effects, the changes in Druid, the problems."""
+    """Return the plan as lines: each step, the restarts in order, the effects, the problems."""
     now = (line for step in plan.steps for line in step.lines)
     steps = [*now, *(f"later: {line}" for step in plan.later for line in step.lines)]
     findings = [f"blocked: {finding.message}" for finding in plan.findings if finding.is_problem]
-    in_druid = [f"{step.title} in Druid" for step in plan.in_druid]
-    return [*steps, *_consequences(plan), *in_druid, *_awaited(plan), *findings]
+    return [*steps, *_consequences(plan), *_awaited(plan), *findings]
 
 
 def _consequences(plan: Plan) -> list[str]:
@@ -97,20 +93,15 @@ def flags(plan: Plan) -> dict[str, bool]:
 
 
 def diff(plan: Plan) -> list[dict[str, Any]]:
-    """Return the diff for Ansible's callbacks: per object, then restarts and effects, then per change in Druid."""
+    """Return the diff for Ansible's callbacks: per object, then restarts and effects."""
     consequences = [*_consequences(plan), *_awaited(plan)]
     prepared = [{"prepared": "\n".join(consequences) + "\n"}] if consequences else []
     now = (each for step in plan.steps for each in step.differences)
     later = (_later(each) for step in plan.later for each in step.differences)
-    return [*now, *later, *prepared, *map(_entry_in_druid, plan.in_druid)]
+    return [*now, *later, *prepared]
 
 
 def _later(entry: dict[str, Any]) -> dict[str, Any]:
     """Return the entry of a step of a later reconcile."""
     headers = {name: entry[name].partition(ABSENT) for name in ("before_header", "after_header")}
     return entry | {name: f"{place} (later){absent}" for name, (place, absent, _end) in headers.items()}
-
-
-def _entry_in_druid(step: DruidChange) -> dict[str, str]:
-    before, after = map(as_text, step.masked)
-    return {"before_header": step.what, "after_header": step.what, "before": before, "after": after}

@@ -33,7 +33,7 @@ _OPTIONAL = {
 
 
 class ClusterReads(Reads):
-    """`druid` has the answers so far, and `secrets` what was read to ask: messages must not contain their values.
+    """`druid` has the answers so far, and `secrets` what was read to connect: messages must not contain their values.
 
     `templates` has the dry runs so far of workloads whose pod templates seem to differ: the API server normalizes them.
     """
@@ -85,11 +85,10 @@ class ClusterReads(Reads):
         missing = self.druid.missing_answers(questions)
         if missing:
             # The import of the HTTP client is slow, and a cluster at rest needs nothing of Druid.
-            from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_calls import ask_druid
+            from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_connection import ask_druid
 
-            answers, secrets = ask_druid(self._api, inputs, missing, self._options)
+            answers = ask_druid(self._api, inputs, missing, self._options, self.secrets)
             self.druid = self.druid.with_answers(answers)
-            self.secrets.update(secrets)
         return self.druid
 
     def _storage_class(self, name: str) -> Manifest | str:

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -24,18 +25,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import IN_STATUS, ChangeConfig
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_findings import ConnectionUnavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import without_normalization
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import connected_once
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pause_finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import (
-    Context,
-    Result,
-    execute,
-    without_druid,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, execute, state_after
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 
@@ -53,12 +53,12 @@ def _finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Recon
     with options.phases("observe"):
         refused = refusals(api, planned_finalization(api, cluster, resource))
         steps, observed = finalize(deletion, resource)
+    done = Reconciled(resource, cluster, observed, Plan((), (_deleting(()), *refused)))
     if refused:
-        return Reconciled(resource, cluster, observed, Plan((), (_deleting(()), *refused)))
-    results = () if options.check_mode else _act(api, steps, options)
-    planned = tuple(steps) if options.check_mode else tuple(result.step for result in results)
-    plan = Plan(planned, (_deleting(deletion.running),), tuple(deletion.warnings))
-    return _with_written(Reconciled(resource, cluster, observed, plan, results))
+        return done
+    done = done if options.check_mode else _acted(done, steps, Context(api), options)
+    planned = tuple(steps) if options.check_mode else tuple(result.step for result in done.results)
+    return replace(done, plan=Plan(planned, (_deleting(deletion.running),), tuple(deletion.warnings)))
 
 
 def _deleting(running: Iterable[str]) -> Finding:
@@ -71,59 +71,73 @@ def _reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: da
         inputs = observe(api, resource, options, now)
     with options.phases("decide"):
         plan, live = decide(inputs)
-    secrets = inputs.reads.secrets
-    done = Reconciled(resource, inputs.cluster, replace(live, references={**live.references, **secrets}), plan)
+    done, secrets = Reconciled(resource, inputs.cluster, live, plan), inputs.reads.secrets
     if inputs.schema_errors:
         return done
     paused = pause_finding(done.cluster.annotations, done.cluster.spec)
-    if paused is not None:
-        done = _dynamic_config(api, done, options, read_only=True)
-        return replace(done, plan=done.plan.paused(paused))
-    if options.check_mode:
-        return _dynamic_config(api, done, options, read_only=True)
-    done = _with_written(replace(done, results=_act(api, plan.steps, options, done)))
-    return _dynamic_config(api, done, options, read_only=False)
+    is_plan = options.check_mode or paused is not None
+    if not is_plan:
+        with connected_once(partial(_connected, api, done, options, secrets)) as druid:
+            done = _acted(done, plan.steps, Context(api, druid), options)
+    # after the writes in Kubernetes: no repair waits for Druid
+    with connected_once(partial(_connected, api, done, options, secrets)) as druid:
+        done = _with_dynamic_configs(done, Context(api, druid), options, is_plan=is_plan)
+    # Messages must not contain the values of the Secrets that were read for Druid.
+    observed = replace(done.observed, references={**done.observed.references, **secrets})
+    return replace(done, observed=observed, plan=done.plan if paused is None else done.plan.paused(paused))
 
 
-def _act(
-    api: KubernetesApi, steps: Iterable[Step], options: Options, planned: Reconciled | None = None
-) -> tuple[Result[Step], ...]:
-    to_druid = without_druid if planned is None else partial(_to_druid, api, planned, options)
-    with options.phases("act"):
-        return execute(steps, Context(api, to_druid, options.announce))
+def _connected(
+    api: KubernetesApi, done: Reconciled, options: Options, secrets: dict[ReferenceKey, Manifest | None], purpose: str
+) -> AbstractContextManager[Any]:
+    # The import of the HTTP client is slow, and most reconciles need nothing of Druid.
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_connection import connected
+
+    return connected(api, done, options, secrets, purpose)
 
 
-def _to_druid(
-    api: KubernetesApi, planned: Reconciled, options: Options, purpose: str, write: Callable[[Any], Finding | None]
-) -> Finding | None:
-    # The import of the HTTP client is slow, and most plans write nothing in Druid.
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_calls import write_to_druid
+def _with_dynamic_configs(done: Reconciled, context: Context, options: Options, *, is_plan: bool) -> Reconciled:
+    """Return the reconcile with the changes of dynamic configurations, unless the cluster is blocked or stopped.
 
-    return write_to_druid(api, planned.resource, planned.cluster, planned.observed, options, purpose, write)
-
-
-def _dynamic_config(api: KubernetesApi, done: Reconciled, options: Options, *, read_only: bool) -> Reconciled:
-    """Reconcile the dynamic configurations, unless the whole cluster is blocked or stopped."""
+    A problem with Druid is a finding, not an error: the writes in Kubernetes are done already.
+    """
     is_blocked = any(finding.is_problem and finding.group is None for finding in done.plan.findings)
     if is_blocked or done.cluster.stopped:
         return done
     due = dynamic_config.due(done.cluster, done.observed)
     if done.plan.decommission is not None:
         due = with_names(due, done.plan.decommission.ours)
-    findings, warnings = (*done.plan.findings, *due.findings), (*done.plan.warnings, *due.warnings)
-    done = replace(done, plan=replace(done.plan, findings=findings, warnings=warnings))
+    done = _noted(done, due.findings, due.warnings)
     if not due.configs:
         return done
-    # The import of the HTTP client is slow, and most clusters have no dynamicConfig.
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dynamic_config import configure
+    try:
+        client = context.druid("spec.dynamicConfig")
+    except ConnectionUnavailable as error:
+        return _noted(done, (error.finding,))
+    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import find_configs
 
-    return configure(api, done, due.configs, options, read_only=read_only)
+    known = (done.resource.get("status") or {}).get("dynamicConfig") or {}
+    with options.phases("decide"):
+        found = find_configs(client, due.configs, partial(without_normalization, known=known, store=IN_STATUS))
+    steps, done = tuple(map(ChangeConfig.of, found.changes)), _noted(done, found.findings, found.warnings)
+    if is_plan or not steps:
+        return replace(done, plan=replace(done.plan, steps=(*done.plan.steps, *steps)))
+    return _acted(replace(done, normalized_in_druid=known), steps, context, options)
 
 
-def _with_written(done: Reconciled) -> Reconciled:
-    """Return the reconcile with the live state updated from the results of the writes."""
+def _noted(done: Reconciled, findings: Iterable[Finding], warnings: Iterable[str] = ()) -> Reconciled:
+    plan = done.plan
+    texts = tuple(dict.fromkeys((*plan.warnings, *warnings)))
+    return replace(done, plan=replace(plan, findings=(*plan.findings, *findings), warnings=texts))
+
+
+def _acted(done: Reconciled, steps: Iterable[Step], context: Context, options: Options) -> Reconciled:
+    """Carry out the steps; return the reconcile with their results, and the live state updated from these."""
+    with options.phases("act"):
+        results = execute(steps, replace(context, announce=options.announce, state=done))
+    done = state_after(results, done)
     observed = done.observed
-    for result in done.results:
+    for result in results:
         if result.is_done:
             observed = result.step.observed_after(observed, result.live)
-    return replace(done, observed=observed)
+    return replace(done, results=(*done.results, *results), observed=observed)

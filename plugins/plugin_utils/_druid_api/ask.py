@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Ask Druid the questions of a decision, and send it a write. The only requests are GETs, SQL queries and the write."""
+"""Ask Druid the questions of a decision. The only requests are GETs and SQL queries."""
 
 from __future__ import annotations
 
@@ -20,11 +20,9 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
     UnknownPath,
     Unreachable,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._resources.document import audit
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings, state
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Question, Unavailable
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 _CAUSES: tuple[tuple[tuple[type[DruidError], ...], str], ...] = (
     ((Unauthorized, Forbidden), state.UNAUTHORIZED),
@@ -33,7 +31,6 @@ _CAUSES: tuple[tuple[tuple[type[DruidError], ...], str], ...] = (
 )
 # A column that an older Druid does not have.
 _UNKNOWN_COLUMN = "not found in any table"
-_AUTHOR = "druidops"
 
 
 def ask(client: DruidClient, questions: Iterable[Question[Any]]) -> dict[Question[Any], Any]:
@@ -47,18 +44,6 @@ def ask(client: DruidClient, questions: Iterable[Question[Any]]) -> dict[Questio
         else:
             answers[question] = silence
     return answers
-
-
-def send(client: DruidClient, path: str, body: Any, comment: str, *, idempotent: bool) -> Finding | None:
-    """Send a POST, again if Druid does not respond and it is idempotent. Return a finding if it fails.
-
-    The comment is for the audit history of Druid.
-    """
-    try:
-        client.post(path, body, idempotent=idempotent, audit=audit(_AUTHOR, comment))
-    except DruidError as error:
-        return error_findings.error_finding(error)
-    return None
 
 
 def _answer(client: DruidClient, question: Question[Any]) -> tuple[Any, bool]:

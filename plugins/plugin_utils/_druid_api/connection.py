@@ -22,6 +22,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.address impor
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import MISSING, Connection, DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_findings import ConnectionUnavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import (
     CA_FIELD,
     DruidTarget,
@@ -36,7 +37,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 USER_NAME, PASSWORD = "OperatorUserName", "OperatorPassword"
 CERTIFICATE, KEY = "tls.crt", "tls.key"
@@ -46,14 +46,6 @@ ALLOWED_HOSTS_ANNOTATION = "druid.apache.org/allowed-hosts"
 # A response with more bytes is not read. Python needs up to 33 times as much for its values, at most what a run of
 # the operator may have.
 MAX_RESPONSE_BYTES = 8 * 1024 * 1024
-
-
-class ConnectionUnavailable(Exception):
-    """Something that the connection to Druid needs does not exist."""
-
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(message)
-        self.finding = Finding(reason, message)
 
 
 @dataclass(frozen=True)

@@ -46,16 +46,27 @@ _FIELDS: Mapping[str, str] = {
 }
 
 
+class ConnectionUnavailable(DruidError):
+    """Something that the connection to Druid needs does not exist."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.finding = Finding(reason, message)
+
+
 def resource_field(option: str) -> str:
     """Return the field of the resource for a module option; the option itself if there is none."""
     return _FIELDS.get(option, option)
 
 
-def error_finding(error: DruidError) -> Finding:
-    """Return a finding with the reason for the type of the error, and its message."""
+def error_finding(error: DruidError, what: str = "") -> Finding:
+    """Return a finding with the reason for the type of the error, and its message, which begins with `what`."""
+    if isinstance(error, ConnectionUnavailable):
+        return error.finding
     root = _root_error(error)
     reason = next((reason for kind, reason in _REASONS if isinstance(root, kind)), reasons.REJECTED_BY_DRUID)
-    return Finding(reason, " ".join((str(error), *_remarks(reason, str(error)))))
+    message = " ".join((str(error), *_remarks(reason, str(error))))
+    return Finding(reason, f"{what[0].upper()}{what[1:]}: {message}" if what else message)
 
 
 def _root_error(error: DruidError) -> DruidError:

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
@@ -22,7 +22,9 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_confi
     OVERLORD,
     TASK_RUNNER,
     Kind,
+    canonical_config,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
     COMPACTION,
     DYNAMIC_CONFIG,
@@ -30,6 +32,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     SUPERVISOR,
     DruidChange,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_findings import error_finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 # The ids of dynamic configurations: the fields of a Druid resource's dynamicConfig.
 DYNAMIC_CONFIGS: Mapping[str, Kind] = {
@@ -78,6 +83,37 @@ def fetch_change(
     if due is not change:
         resource.compare(change.after, change.before)
     return replace(due, warnings=tuple(resource.warnings), unknown=tuple(resource.unknown))
+
+
+@dataclass(frozen=True)
+class ConfigChanges:
+    """The changes of dynamic configurations that differ, findings about those that cannot be read, and warnings."""
+
+    changes: tuple[DruidChange, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def find_configs(client: DruidClient, desired: Mapping[str, Mapping[str, Any]], narrow: Narrow) -> ConfigChanges:
+    """Return the changes that lead to the desired configuration of each kind. Only GETs are sent.
+
+    An error of one kind blocks that kind only. After a connection error no further request is sent.
+    """
+    found = ConfigChanges()
+    for name, config in desired.items():
+        kind = DYNAMIC_CONFIGS[name]
+        what = f"{DYNAMIC_CONFIG} of {kind.name}"
+        try:
+            change = fetch_change(client, DYNAMIC_CONFIG, name, what, canonical_config(kind, config), narrow)
+        except DruidError as error:
+            finding = error_finding(error, what)
+            found = replace(found, findings=(*found.findings, finding))
+            if finding.reason == reasons.DRUID_UNREACHABLE:
+                return found
+            continue
+        changes = (*found.changes, change) if change.changed else found.changes
+        found = replace(found, changes=changes, warnings=(*found.warnings, *change.warnings))
+    return found
 
 
 def write_change(client: DruidClient, change: DruidChange) -> Written:

@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.client import
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import status_of
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import ConnectionUnavailable, connect
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import disallowed_secret, secrets_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, record_check
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_deletion import (
@@ -150,10 +150,9 @@ class DeletionReads(Reads):
             details = druid_connection(self._api, ingestion, self.observed, options)
             client = self._connections.enter_context(connect(details, options.timeouts, options.meter))
             task = self._task(client, found.record)
-        except ConnectionUnavailable as error:
-            return Unreached(error.finding, _is_lasting(error.finding, self.observed))
         except DruidError as error:
-            return Unreached(error_findings.error_finding(error))
+            finding = error_findings.error_finding(error)
+            return Unreached(finding, _is_lasting(finding, self.observed))
         self.client = client
         return task
 

@@ -13,10 +13,10 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import router
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import (
     ConnectionDetails,
-    ConnectionUnavailable,
     author_limits,
     connection_details,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_findings import ConnectionUnavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts, to_timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion

@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.task imp
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import ConnectionUnavailable, connect
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import Normalized, with_normalized
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import disallowed_secret, secrets_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import validate
@@ -71,8 +71,6 @@ def reconcile_once(api: KubernetesApi, resource: Manifest, options: Options, now
     try:
         with connect(druid_connection(api, ingestion, found, options), options.timeouts, options.meter) as client:
             return _with_druid(api, client, planned, options, now)
-    except ConnectionUnavailable as error:
-        return planned.blocked(error.finding)
     except DruidError as error:
         return planned.blocked(error_findings.error_finding(error))
 

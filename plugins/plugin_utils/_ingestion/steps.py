@@ -10,19 +10,19 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound, Unreachable
 from ansible_collections.druidops.druid.plugins.module_utils._secrets import spec_masking
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task import Job
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, NotConnected
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import request
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
     COMPACTION,
     RETENTION_RULES,
     SUPERVISOR,
     DruidChange,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_findings import error_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, to_config_map
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import (
@@ -47,14 +47,6 @@ _CHANGE_REASONS: Mapping[str, str] = {
     COMPACTION: reasons.DATASOURCE_CONFIG_UPDATED,
     RETENTION_RULES: reasons.DATASOURCE_CONFIG_UPDATED,
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Context(step.Context):
-    """What steps are carried out with, and the reconcile so far. Without a client, no step is a request to Druid."""
-
-    state: Reconciled
-    client: DruidClient | None = None
 
 
 class Step(step.Step):
@@ -83,7 +75,7 @@ def act(api: KubernetesApi, client: DruidClient | None, planned: Reconciled) -> 
 
     `client` can be None if no step is a change in Druid.
     """
-    results = step.execute(planned.plan.steps, Context(api=api, client=client, state=planned))
+    results = step.execute(planned.plan.steps, step.Context(api, lambda _purpose: client, state=planned))
     failed = next((each.step for each in results if each.error and each.was_tried), planned.failed_step)
     return replace(planned.after(results), failed_step=failed)
 
@@ -97,32 +89,28 @@ class Effect:
     unknown: tuple[str, ...] = ()
 
 
-class Request(Step):
+class Request(request.Request, Step):
     """A request to Druid."""
 
-    in_druid: ClassVar[bool] = True
-
-    def carry_out(self, context: Any) -> step.Result[Step]:
-        done: Reconciled = context.state
-        try:
-            effect = self.send(context.client)
-        except NotConnected as error:
-            # transient: it ends when the stream is available again
-            return step.Result(self, error=str(error), reason=reasons.SUPERVISOR_UNHEALTHY)
-        except DruidError as error:
-            found = error_finding(error)
-            state = replace(done, is_unanswered=is_unanswered(error))
-            return step.Result(self, error=found.message, reason=found.reason, state=state)
+    def send(self, client: DruidClient, state: Any) -> step.Result[Step]:
+        done: Reconciled = state
+        effect = self.effect(client)
         plan = replace(done.plan, warnings=(*done.plan.warnings, *effect.warnings))
         state = replace(done, plan=plan, unknown_fields=(*done.unknown_fields, *effect.unknown), **self.known(done))
         return step.Result(self, state=state, further=effect.further)
+
+    def failed(self, error: DruidError, state: Any) -> step.Result[Step]:
+        if isinstance(error, NotConnected):
+            # transient: it ends when the stream is available again
+            return step.Result(self, error=str(error), reason=reasons.SUPERVISOR_UNHEALTHY)
+        return replace(super().failed(error, state), state=replace(state, is_unanswered=is_unanswered(error)))
 
     def known(self, _done: Reconciled) -> dict[str, Any]:
         """Return what is known of the reconcile after the request."""
         return {}
 
     @abstractmethod
-    def send(self, client: DruidClient) -> Effect:
+    def effect(self, client: DruidClient) -> Effect:
         """Send the request; DruidError if it fails."""
 
 
@@ -158,7 +146,7 @@ class Write(Request):
     def creates(self) -> bool:
         return self.change.before is None
 
-    def send(self, client: DruidClient) -> Effect:
+    def effect(self, client: DruidClient) -> Effect:
         from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import write_change
 
         written = write_change(client, self.change)
@@ -177,7 +165,7 @@ class Reset(Request):
     def title(self) -> str:
         return f"reset the offsets of supervisor {self.id}"
 
-    def send(self, client: DruidClient) -> Effect:
+    def effect(self, client: DruidClient) -> Effect:
         from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import reset_before_resuming
 
         reset_before_resuming(client, self.id)
@@ -203,7 +191,7 @@ class Submit(Request):
     def differences(self) -> tuple[dict[str, Any], ...]:
         return (_difference(self.title, "", spec_masking.masked(self.job.submission(self.attempt))),)
 
-    def send(self, client: DruidClient) -> Effect:
+    def effect(self, client: DruidClient) -> Effect:
         from ansible_collections.druidops.druid.plugins.module_utils._resources.task import submit
 
         submit(client, self.job, self.attempt)
@@ -230,7 +218,7 @@ class Terminate(Request):
     def known(self, done: Reconciled) -> dict[str, Any]:
         return {"terminated": done.terminated | {self.id}}
 
-    def send(self, client: DruidClient) -> Effect:
+    def effect(self, client: DruidClient) -> Effect:
         from ansible_collections.druidops.druid.plugins.module_utils._resources.task import shut_down
 
         if self.kind == SUPERVISOR:

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     # Steps are part of decisions, which are pure: only their execution accesses the API.
     from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 
-# Gets what needs the connection to Druid, and a function that writes with its client. Returns a finding if it fails.
-ToDruid = Callable[[str, Callable[[Any], Finding | None]], Finding | None]
+# Gets what needs the connection to Druid, and returns its client, which is connected when it is first used.
+Druid = Callable[[str], Any]
 
 
-def without_druid(purpose: str, _write: Callable[[Any], Finding | None]) -> Finding | None:
-    """Refuse to write: a caller that has steps in Druid specifies how it is reached."""
+def without_druid(purpose: str) -> Any:
+    """Refuse to connect: a caller that has steps in Druid specifies how it is reached."""
     raise TypeError(purpose)
 
 
@@ -49,7 +49,7 @@ class Context:
     """
 
     api: KubernetesApi
-    to_druid: ToDruid = without_druid
+    druid: Druid = without_druid
     announce: Callable[[Any], None] = announce_nothing
     state: Any = None
 

@@ -233,8 +233,8 @@ def test_check_mode_shows_changes_and_sends_nothing(kept: Kept) -> None:
     mark = kept.live.mark()
     outcome = kept.one_pass(check_mode=True)
     assert (outcome.changed, kept.sent, kept.live.writes(mark)) == (True, [], [])
-    [step] = outcome.plan.in_druid
-    assert (step.before["maxSegmentsToMove"], step.after["maxSegmentsToMove"]) == (100, 4)
+    [step] = outcome.plan.steps
+    assert [state["maxSegmentsToMove"] for state in step.states] == [100, 4]
 
 
 def test_playbook_shows_and_applies_the_change(kept: Kept, tmp_path: Path) -> None:

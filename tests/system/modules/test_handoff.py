@@ -18,7 +18,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
     payloads,
     statuses,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import ask, send
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import ask
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.post import post
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import WORKERS
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Unavailable
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import direct_on
@@ -49,7 +50,7 @@ def test_a_task_publishes_when_its_group_is_handed_off(druid: Druid, stream: Str
     assert TaskGroup(stream.name, 0) in reads(druid)
     path = f"/druid/indexer/v1/supervisor/{stream.name}/taskGroups/handoff"
     with client(druid) as sender:
-        assert send(sender, path, {"taskGroupIds": [0]}, "hand off", idempotent=True) is None
+        post(sender, path, {"taskGroupIds": [0]}, "hand off", idempotent=True)
     assert eventually(lambda: ended_with(druid, task)) == "SUCCESS"
     stream.produce(25)
     eventually(stream.has_all)

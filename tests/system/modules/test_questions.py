@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import Connection, DruidClient
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import state
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import ask, send
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import ask
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.post import post
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
     COORDINATOR_CONFIG,
     COORDINATOR_LEADER,
@@ -101,7 +102,7 @@ def test_a_disabled_worker(release: str, request: pytest.FixtureRequest) -> None
     with client_of(running) as client:
         for verb, is_enabled in (("disable", False), ("enable", True)):
             path = f"/druid/indexer/v1/worker/{worker.name}/{verb}"
-            assert send(client, path, None, f"{verb} worker {worker.name}", idempotent=True) is None
+            post(client, path, None, f"{verb} worker {worker.name}", idempotent=True)
             eventually(lambda expected=is_enabled: known(running, WORKERS)[0].is_enabled == expected)
 
 

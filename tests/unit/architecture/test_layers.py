@@ -70,8 +70,8 @@ DRUID_API = f"{COLLECTION}{KUBERNETES}_druid_api"
 PLAIN, API, METRICS, RECONCILE = (
     f"{KUBERNETES}{package}" for package in ("_values", "_kubernetes", "_metrics", "_reconcile")
 )
-# A finding, as a value: the only part of a reconcile that `_druid_api` imports.
-FINDINGS = tuple(f"{RECONCILE}.{part}" for part in ("cross_namespace", "finding", "reasons"))
+# A finding and a step: the only parts of a reconcile that `_druid_api` imports.
+FINDINGS = tuple(f"{RECONCILE}.{part}" for part in ("cross_namespace", "finding", "reasons", "step"))
 FOUNDATION = (PLAIN, API, METRICS, RECONCILE, f"{KUBERNETES}_druid_api")
 
 # The first package whose path matches a file is its package. A path without .py is a directory.
@@ -196,7 +196,10 @@ PURE = (
     *(f"plugins/plugin_utils/_cluster/{name}.py" for name in ("delete/order", "plan_output", "requeue", "status")),
     "plugins/plugin_utils/_values",
     *(f"plugins/plugin_utils/_reconcile/{name}.py" for name in ("custom_resource", "plan", "resource_steps")),
-    *(f"plugins/plugin_utils/_druid_api/{name}.py" for name in ("change", "error_findings", "normalization", "target")),
+    *(
+        f"plugins/plugin_utils/_druid_api/{name}.py"
+        for name in ("change", "error_findings", "normalization", "request", "target")
+    ),
     *(
         f"plugins/plugin_utils/_ingestion/{name}.py"
         for name in (
@@ -229,14 +232,13 @@ IMPURE = (
     f"{COLLECTION}{API}.connection",
     f"{DRUID_API}.ask",
     f"{DRUID_API}.connection",
-    f"{DRUID_API}.dynamic_config",
-    f"{DRUID_API}.list_write",
     f"{DRUID_API}.objects",
+    f"{DRUID_API}.post",
     *(
         f"{COLLECTION}{KUBERNETES}_cluster.{name}"
         for name in (
-            *("delete.reads", "delete.refusals", "delete.run", "delete.sequence", "druid_access", "druid_calls"),
-            *("dry_run", "dynamic_config", "info", "kind", "observe", "reads", "reconcile"),
+            *("delete.reads", "delete.refusals", "delete.run", "delete.sequence", "druid_connection"),
+            *("dry_run", "info", "kind", "observe", "reads", "reconcile"),
         )
     ),
     *(f"{COLLECTION}{KUBERNETES}_ingestion.{name}" for name in ("finalize", "observe", "options", "reconcile")),

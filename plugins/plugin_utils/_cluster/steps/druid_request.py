@@ -1,40 +1,40 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A request to Druid, as a step of a plan."""
+"""Writes to Druid, as steps of a plan."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.differences import differences, entry, listed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_change import ListChange
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import Store, with_normalized
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Result
+
+# In status.dynamicConfig, which does not belong to one spec: the digest includes the desired configuration.
+IN_STATUS = Store(name=lambda change: change.id, state=lambda change: [change.desired, change.before])
 
 
 @dataclass(frozen=True, kw_only=True)
-class DruidRequest(Step):
-    """A POST for a group; `before` and `after` are the states of an object in Druid, `what`.
+class DruidRequest(Request, Step):
+    """A write to Druid; `before` and `after` are the states of an object there, `what`.
 
-    `action` is what it does, such as "disable worker 10.0.0.1:8091". `is_idempotent`: it has the same effect if it is
-    repeated. `reason` is that of its event. It follows a write of its group only if that succeeds.
+    `action` is what it does, such as "disable worker 10.0.0.1:8091". `reason` is that of its event. It follows a write
+    of its group only if that succeeds.
     """
 
     what: ObjectKey
     action: str
-    path: str
-    states: tuple[Mapping[str, Any], Mapping[str, Any]]
-    body: Any = None
-    is_idempotent: bool = True
+    # required: without field(), the default would be that of Step
+    states: tuple[Any, Any] = field()
     reason: str = reasons.UPDATE_SUCCEEDED
-
-    in_druid: ClassVar[bool] = True
 
     @property
     def key(self) -> ObjectKey:
@@ -49,12 +49,22 @@ class DruidRequest(Step):
         return (self.title,)
 
     @property
+    def place(self) -> str:
+        """The object in a diff."""
+        return f"{self.key} in Druid"
+
+    @property
+    def masked_states(self) -> tuple[Any, Any]:
+        """The states without secrets."""
+        return self.states
+
+    @property
     def differences(self) -> tuple[dict[str, Any], ...]:
-        return (entry(f"{self.key} in Druid", *self.states),)
+        return (entry(self.place, *self.masked_states),)
 
     @property
     def message(self) -> str:
-        return f"Done in Druid: {self.action}.{listed(list(differences(*self.states)))}"
+        return f"Done in Druid: {self.action}.{listed(list(differences(*self.masked_states)))}"
 
     def blocks(self, step: Step) -> bool:
         """What follows in Kubernetes is decided on what Druid has, once it has it. So nothing else has to wait.
@@ -63,24 +73,70 @@ class DruidRequest(Step):
         """
         return self.key == step.key and self.group == step.group
 
-    def carry_out(self, context: Context) -> Result[Step]:
-        failure = context.to_druid(self.action, self.send)
-        return Result(self) if failure is None else Result(self, error=failure.message, reason=failure.reason)
 
-    def send(self, client: Any) -> Finding | None:
-        """Send the request with a client of Druid; return a finding if it fails."""
-        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import send
+@dataclass(frozen=True, kw_only=True)
+class Post(DruidRequest):
+    """A POST for a group. `is_idempotent`: it has the same effect if it is repeated."""
 
-        return send(client, self.path, self.body, self.action, idempotent=self.is_idempotent)
+    path: str
+    body: Any = None
+    is_idempotent: bool = True
+
+    def send(self, client: Any, _state: Any) -> Result[Step]:
+        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.post import post
+
+        post(client, self.path, self.body, self.action, idempotent=self.is_idempotent)
+        return Result(self)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChangeList(DruidRequest):
     """A change of single entries of a list, which is read before the write and read back after it."""
 
+    path: str
     change: ListChange
 
-    def send(self, client: Any) -> Finding | None:
-        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_write import write_list
+    def send(self, client: Any, _state: Any) -> Result[Step]:
+        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.post import change_list
 
-        return write_list(client, self.path, self.change, self.action)
+        change_list(client, self.path, self.change, self.action)
+        return Result(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeConfig(DruidRequest):
+    """A change of a dynamic configuration of the cluster. What Druid makes of it is recorded in the status."""
+
+    change: DruidChange
+
+    @classmethod
+    def of(cls, change: DruidChange) -> Self:
+        """Return the step for a change."""
+        what, states = ObjectKey(change.kind, change.id), (change.before, change.after)
+        return cls(what=what, action=change.title, states=states, change=change)
+
+    @property
+    def subject(self) -> str:
+        return self.change.what
+
+    @property
+    def place(self) -> str:
+        return self.change.what
+
+    @property
+    def masked_states(self) -> tuple[Any, Any]:
+        return self.change.masked
+
+    def send(self, client: Any, state: Any) -> Result[Step]:
+        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import (
+            remaining_change,
+            write_change,
+        )
+
+        written = write_change(client, self.change)
+        remaining = remaining_change(client, self.change, written.after)
+        done = replace(self.change, after=written.after)
+        warnings = tuple(dict.fromkeys((*state.plan.warnings, *written.warnings, *remaining.warnings)))
+        known = with_normalized(state.normalized_in_druid, (done,), (remaining,), IN_STATUS)
+        state = replace(state, plan=replace(state.plan, warnings=warnings), normalized_in_druid=known)
+        return Result(self.of(done), state=state)

@@ -90,6 +90,8 @@ class Step(step.Step):
     live: Manifest | None = None
     after: Manifest | None = None
     effects: tuple[Effect, ...] = ()
+    # Of an object in Druid, before and after.
+    states: tuple[Any, ...] = ()
     # The groups whose pods restart before those of its group.
     follows: frozenset[str] = frozenset()
 

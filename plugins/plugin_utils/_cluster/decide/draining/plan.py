@@ -36,7 +36,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import DruidRequest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import Post
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -110,7 +110,7 @@ def with_kept_pods(steps: Iterable[Apply], found: Sequence[GroupDrain]) -> Itera
         yield replace(step, kept_pods=requested[step.key.name]) if is_drained else step
 
 
-def drain_requests(found: Iterable[GroupDrain]) -> Iterator[DruidRequest]:
+def drain_requests(found: Iterable[GroupDrain]) -> Iterator[Post]:
     """Yield the requests to Druid. They follow the write of the StatefulSet, which has the record of them."""
     for each in found:
         for request in each.drain.requests:
@@ -136,12 +136,12 @@ def _is_unrecorded(step: Step, written: Mapping[ObjectKey, str | None]) -> bool:
     return step.key.kind == "StatefulSet" and is_missing
 
 
-def _step(group: Group, request: Request) -> DruidRequest:
+def _step(group: Group, request: Request) -> Post:
     # The title is sent in a header.
     title = request.title.encode("ascii", "backslashreplace").decode()
     target = quote(request.target, safe=":")
     is_enabled = request.verb == "enable"
-    step = partial(DruidRequest, group=group.key, action=title, reason=_REASONS[request.verb])
+    step = partial(Post, group=group.key, action=title, reason=_REASONS[request.verb])
     if request.verb == "handoff":
         body = {"taskGroupIds": [*request.task_groups]}
         path, what = f"{_OVERLORD}/supervisor/{target}/taskGroups/handoff", ObjectKey("supervisor", request.target)

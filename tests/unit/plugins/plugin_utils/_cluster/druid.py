@@ -10,6 +10,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import ChangeConfig
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DYNAMIC_CONFIG, DruidChange
 
 NODE = {
@@ -44,10 +45,10 @@ def rendered(kind: str, node: dict[str, Any] | None = None, **spec: Any) -> dict
     return found
 
 
-def in_druid(before: Any, after: Any) -> DruidChange:
+def in_druid(before: Any, after: Any) -> ChangeConfig:
     """Return a change of a dynamic configuration for tests of reports."""
     what = "dynamic configuration of the Coordinator"
-    return DruidChange(DYNAMIC_CONFIG, "coordinator", what, after, before, after)
+    return ChangeConfig.of(DruidChange(DYNAMIC_CONFIG, "coordinator", what, after, before, after))
 
 
 def at(manifest: Any, *path: str | int) -> Any:

@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import Forbidden
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import ChangeFinalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import _failures
@@ -17,11 +18,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import predicted
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import DruidRequest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import Post
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result, execute
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
@@ -30,34 +30,40 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_ser
 [GROUP] = druid.cluster().groups
 LIVE = stored(druid.rendered("StatefulSet"))
 DELETION = Delete(group=GROUP.key, live=LIVE)
-REFUSED = Finding(reasons.UNAUTHORIZED, "403")
+REFUSED = Forbidden(403, "", "POST", "http://r")
 
 
-def request(verb: str = "disable", worker: str = "m:8091", group: str = GROUP.key) -> DruidRequest:
+def request(verb: str = "disable", worker: str = "m:8091", group: str = GROUP.key) -> Post:
     """Return the request that disables or enables a worker."""
     states = ({"enabled": verb == "disable"}, {"enabled": verb == "enable"})
     what, path = ObjectKey("worker", worker), f"/druid/indexer/v1/worker/{worker}/{verb}"
-    return DruidRequest(group=group, what=what, action=f"{verb} worker {worker}", path=path, states=states)
+    return Post(group=group, what=what, action=f"{verb} worker {worker}", path=path, states=states)
 
 
 STEP = request()
 
 
-def executed(api: KubernetesApi, *steps: Step, failure: Finding | None = None) -> tuple[list[Result[Step]], list[str]]:
-    """Return the results of the steps, and the titles of the requests that were sent to Druid."""
+def executed(
+    api: KubernetesApi, *steps: Step, failure: DruidError | None = None
+) -> tuple[list[Result[Step]], list[str]]:
+    """Return the results of the steps, and the paths of the requests that were sent to Druid."""
     sent: list[str] = []
 
-    def to_druid(purpose: str, _write: Callable[[Any], Finding | None]) -> Finding | None:
-        sent.append(purpose)
-        return failure
+    class Client:
+        """Records the requests, or fails."""
 
-    return list(execute(steps, Context(api, to_druid))), sent
+        def post(self, path: str, _body: Any, **_options: Any) -> None:
+            sent.append(path)
+            if failure is not None:
+                raise failure
+
+    return list(execute(steps, Context(api, lambda _purpose: Client()))), sent
 
 
 def test_it_is_sent_to_druid_in_its_turn(server: Server, api: KubernetesApi) -> None:
     server.responses = [Response(body={})]
     results, sent = executed(api, STEP, DELETION)
-    assert ([each.is_done for each in results], sent) == ([True, True], [STEP.action])
+    assert ([each.is_done for each in results], sent) == ([True, True], [STEP.path])
 
 
 SAME_WORKER = request("enable")
@@ -82,7 +88,7 @@ def test_a_failed_one_stops_only_those_about_the_same_object(
     results, _sent = executed(api, STEP, later, failure=REFUSED)
     assert [each.was_tried for each in results] == [True, is_tried]
     first, *others = _failures(results)
-    assert (first.reason, first.group) == (REFUSED.reason, GROUP.key)
+    assert (first.reason, first.group) == (reasons.UNAUTHORIZED, GROUP.key)
     skipped = [each.message for each in others if each.reason == reasons.APPLY_FAILED]
     assert all(text.endswith("was not written because worker m:8091 failed.") for text in skipped)
     assert bool(skipped) is not is_tried
@@ -91,12 +97,12 @@ def test_a_failed_one_stops_only_those_about_the_same_object(
 def test_it_is_not_sent_after_a_failed_step_of_its_group(server: Server, api: KubernetesApi) -> None:
     server.responses = [Response(403, {"message": "no"})]
     results, sent = executed(api, DELETION, STEP, OF_OTHER_GROUP)
-    assert ([each.is_done for each in results], sent) == ([False, False, True], [SAME_WORKER.action])
+    assert ([each.is_done for each in results], sent) == ([False, False, True], [SAME_WORKER.path])
 
 
 def test_a_caller_that_cannot_send_it_fails(api: KubernetesApi) -> None:
     with pytest.raises(TypeError):
-        execute([STEP])
+        execute([STEP], Context(api))
 
 
 def test_it_is_part_of_the_plan() -> None:
@@ -116,6 +122,6 @@ def test_it_is_not_an_object_in_kubernetes() -> None:
 def test_it_has_one_event() -> None:
     [done] = events.done_texts([Result(STEP)])
     assert done.message == "Done in Druid: disable worker m:8091. enabled: True -> False"
-    failed = Result(STEP, error="403", reason=REFUSED.reason)
-    [problem] = events.problem_texts([failed], [REFUSED])
-    assert (problem.kind, problem.reason) == ("Warning", REFUSED.reason)
+    failed = Result(STEP, error="403", reason=reasons.UNAUTHORIZED)
+    [problem] = events.problem_texts([failed], _failures([failed]))
+    assert (problem.kind, problem.reason) == ("Warning", reasons.UNAUTHORIZED)

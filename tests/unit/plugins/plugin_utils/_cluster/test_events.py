@@ -15,7 +15,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.fin
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.differences import MAX_CHANGES, changed_fields
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.events import (
     done_texts,
-    in_druid_texts,
     new_warnings,
     problem_texts,
     rollout_texts,
@@ -50,11 +49,11 @@ def update(**data: Any) -> Step:
 
 def test_event_of_a_change_in_druid() -> None:
     step = druid.in_druid({"a": 1, "b": ["x", "y"], "password": "one"}, {"a": 1, "b": ["x"], "password": "two"})
-    [text] = in_druid_texts([step])
+    [text] = done_texts([Result(step)])
     assert text.reason == "DruidOperatorUpdateSuccess"
     assert text.message.startswith("Done in Druid: update dynamic configuration of the Coordinator. b[1]: y -> (none);")
     assert "two" not in text.message
-    [more] = in_druid_texts([druid.in_druid({}, {str(number): number for number in range(MAX_CHANGES + 2)})])
+    [more] = done_texts([Result(druid.in_druid({}, {str(number): number for number in range(MAX_CHANGES + 2)}))])
     assert more.message.endswith(" and 2 more")
 
 

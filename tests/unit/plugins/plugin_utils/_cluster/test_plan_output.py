@@ -105,19 +105,19 @@ def test_steps_that_wait_are_marked_and_their_restarts_follow() -> None:
 IN_DRUID = druid.in_druid({"a": 1, "password": "one"}, {"a": 2, "password": "two"})
 
 
-def test_changes_in_druid_are_listed_after_restarts() -> None:
-    plan = Plan((restart_of("s", "g", 1),), (Finding("R", "It is invalid."),), in_druid=(IN_DRUID,))
+def test_changes_in_druid_are_listed_with_the_other_steps() -> None:
+    plan = Plan((restart_of("s", "g", 1), IN_DRUID), (Finding("R", "It is invalid."),))
     assert plan_output.lines(plan)[1:] == [
-        f"restart 1: group g (StatefulSet s), 1 pod{CAUSE}",
         "update dynamic configuration of the Coordinator in Druid",
+        f"restart 1: group g (StatefulSet s), 1 pod{CAUSE}",
         "blocked: It is invalid.",
     ]
-    assert "prepared" in plan_output.diff(plan)[1]
-    assert plan_output.diff(plan)[2] == plan_output.diff(Plan(in_druid=(IN_DRUID,)))[0]
+    assert plan_output.diff(plan)[1] == plan_output.diff(Plan((IN_DRUID,)))[0]
+    assert "prepared" in plan_output.diff(plan)[2]
 
 
 def test_diff_of_druid_masks_secrets_and_marks_changed_ones() -> None:
-    [entry] = plan_output.diff(Plan(in_druid=(IN_DRUID,)))
+    [entry] = plan_output.diff(Plan((IN_DRUID,)))
     assert (entry["before_header"], entry["after_header"]) == ("dynamic configuration of the Coordinator",) * 2
     assert ("a: 1" in entry["before"], "a: 2" in entry["after"]) == (True, True)
     assert "one" not in entry["before"]

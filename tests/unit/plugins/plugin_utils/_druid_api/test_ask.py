@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
     Unreachable,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions, state
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import ask, send
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import ask
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
     COORDINATOR_CONFIG,
     LOAD_QUEUES,
@@ -36,7 +36,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state im
     Question,
     Unavailable,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 
 
 class Druid:
@@ -156,17 +155,3 @@ def test_what_was_not_asked_has_no_answer() -> None:
     assert known.with_answers({WORKERS: ()}).missing_answers((SERVERS, WORKERS)) == ()
     with pytest.raises(KeyError):
         known.answer(WORKERS)
-
-
-def test_a_write_has_an_entry_in_the_audit_history() -> None:
-    druid = Druid(disable=None)
-    assert send(druid, "/worker/m:8091/disable", None, "disable worker m:8091", idempotent=True) is None  # type: ignore[arg-type]
-    headers = {"X-Druid-Author": "druidops", "X-Druid-Comment": "disable worker m:8091"}
-    assert druid.requests == [("/worker/m:8091/disable", (None, {"idempotent": True, "audit": headers}))]
-
-
-def test_a_failed_write_is_a_finding() -> None:
-    druid = Druid(disable=Forbidden(403, "", "POST", "http://r"))
-    found = send(druid, "/worker/m:8091/disable", None, "disable", idempotent=True)  # type: ignore[arg-type]
-    assert found is not None
-    assert found.reason == reasons.UNAUTHORIZED

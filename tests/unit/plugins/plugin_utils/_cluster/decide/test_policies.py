@@ -95,8 +95,8 @@ PAUSED_PLANS: list[tuple[Plan, str | None]] = [
         "update ConfigMap n4, and 2 more.",
     ),
     (
-        Plan(UPDATES[:1], in_druid=(druid.in_druid({}, {"a": 1}),)),
-        "Paused. 2 pending changes: update ConfigMap n0, update dynamic configuration of the Coordinator.",
+        Plan((*UPDATES[:1], druid.in_druid({}, {"a": 1}))),
+        "Paused. 2 pending changes: update ConfigMap n0, update dynamic configuration of the Coordinator in Druid.",
     ),
     (Plan((), (PROBLEM,)), "Paused. Blocked by: It cannot be."),
     (

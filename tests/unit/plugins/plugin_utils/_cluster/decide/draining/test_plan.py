@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import DruidRequest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import Post
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions, state
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Unavailable
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
@@ -71,7 +71,7 @@ def test_the_record_is_written_before_the_worker_is_disabled() -> None:
     assert write.key == SET
     found = json.loads(write.manifest["metadata"]["annotations"][names.DRAIN_ANNOTATION])
     assert [(each["pod"], each["disabledByUs"]) for each in found] == [(f"{NAME}-1", True)]
-    assert isinstance(request, DruidRequest)
+    assert isinstance(request, Post)
     assert request.path == "/druid/indexer/v1/worker/10.0.0.1:8091/disable"
     assert plan_output.lines(plan)[-1] == f"disable worker 10.0.0.1:8091 of pod {NAME}-1 in Druid"
 
@@ -97,7 +97,7 @@ def test_reports_what_it_waits_for() -> None:
 def test_requests_the_handoff_of_what_a_kafka_task_reads() -> None:
     found = planned(while_reading(), druid(worker(1, "k", is_enabled=False), answers=reading("k")))
     _write, request = of_workers(found)
-    assert isinstance(request, DruidRequest)
+    assert isinstance(request, Post)
     assert request.path == "/druid/indexer/v1/supervisor/pages/taskGroups/handoff"
     assert request.body == {"taskGroupIds": [7]}
 
@@ -163,7 +163,7 @@ def test_fewer_replicas_wait() -> None:
     observed = live(before)
     write, request = of_workers(planned(inputs(which, observed, now=NOW), druid(worker(0), worker(1))))
     assert write.manifest["spec"]["replicas"] == 2
-    assert isinstance(request, DruidRequest)
+    assert isinstance(request, Post)
     assert request.path.endswith("10.0.0.1:8091/disable")
 
 
@@ -199,7 +199,7 @@ def test_without_the_strategy_the_partition_and_the_worker_are_restored() -> Non
     observed = live(which, [recorded(1)], partition=2)
     plan = planned(inputs(which, observed, now=NOW), druid(worker(0), worker(1, is_enabled=False)))
     _write, request = of_workers(plan)
-    assert isinstance(request, DruidRequest)
+    assert isinstance(request, Post)
     assert request.path.endswith("10.0.0.1:8091/enable")
 
 

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Write a change of single entries of a list in a dynamic configuration, which Druid replaces as a whole.
+"""Write to Druid by POST: a request, or a change of single entries of a list in a dynamic configuration.
 
-The list is read immediately before the write, and read back after it. What another client has written in between is in
-Druid's audit history, and is written again.
+Druid replaces a list as a whole, so it is read immediately before the write, and read back after it. What another
+client has written in between is in Druid's audit history, and is written again.
 """
 
 from __future__ import annotations
@@ -17,10 +17,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._resources.document import audit
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_change import ListChange, entries_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 ATTEMPTS = 3
 _AUTHOR = "druidops"
@@ -28,28 +25,27 @@ _AUTHOR = "druidops"
 _ENTRIES = 2
 
 
-def write_list(client: DruidClient, path: str, change: ListChange, comment: str) -> Finding | None:
-    """Write the change, repeatedly if others overwrite it. Return a finding if it fails."""
-    try:
-        return _written(client, path, change, comment)
-    except DruidError as error:
-        return error_findings.error_finding(error)
+def post(client: DruidClient, path: str, body: Any, comment: str, *, idempotent: bool) -> None:
+    """Send a POST, again if Druid does not respond and it is idempotent. DruidError if it fails.
+
+    The comment is for the audit history of Druid.
+    """
+    client.post(path, body, idempotent=idempotent, audit=audit(_AUTHOR, comment))
 
 
-def _written(client: DruidClient, path: str, change: ListChange, comment: str) -> Finding | None:
+def change_list(client: DruidClient, path: str, change: ListChange, comment: str) -> None:
+    """Write the change, repeatedly if others overwrite it. DruidError if it fails."""
     due = change
     for _attempt in range(ATTEMPTS):
         latest = _history(client, path, 1)
         before = _read(client, path, change.field)
         if due.is_applied(before):
-            return None
-        body = {change.field: due.applied(before)}
-        client.post(path, body, idempotent=True, audit=audit(_AUTHOR, comment))
+            return
+        post(client, path, {change.field: due.applied(before)}, comment, idempotent=True)
         overwritten = _overwritten(client, path, change.field, latest)
         due = due if overwritten is None else due.with_lost(before, overwritten)
-    if due.is_applied(_read(client, path, change.field)):
-        return None
-    return Finding(reasons.REJECTED_BY_DRUID, f"{change.field}: other clients have overwritten the change. {comment}")
+    if not due.is_applied(_read(client, path, change.field)):
+        raise DruidError(f"{change.field}: other clients have overwritten the change. {comment}")
 
 
 def _read(client: DruidClient, path: str, field: str) -> list[str]:

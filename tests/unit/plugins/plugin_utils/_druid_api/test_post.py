@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Entries of a list that others change at the same time."""
+"""Writes: with an entry in the audit history, and of entries of a list that others change at the same time."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from typing import Any, cast
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ServerError
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_findings import error_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_change import ListChange, entries_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_write import ATTEMPTS, write_list
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.post import ATTEMPTS, change_list, post
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,6 +36,7 @@ class Coordinator:
         self.history: list[tuple[str, list[str]]] = [("person", names)]
         self.after_read, self.after_write = after_read, after_write
         self.bodies: list[Any] = []
+        self.comments: list[str] = []
         self.has_history = True
 
     @property
@@ -60,6 +63,7 @@ class Coordinator:
     def post(self, path: str, body: Any, *, idempotent: bool, audit: Any) -> None:
         assert (path, idempotent) == (PATH, True)
         self.bodies.append(body)
+        self.comments.append(audit["X-Druid-Comment"])
         self.write(body["decommissioningNodes"], audit["X-Druid-Author"])
         if self.after_write:
             self.after_write(self)
@@ -69,19 +73,19 @@ def change(added: str = "", removed: str = "") -> ListChange:
     return ListChange("decommissioningNodes", frozenset(added), frozenset(removed))
 
 
-def written(druid: Coordinator, what: ListChange) -> Any:
-    return write_list(cast(DruidClient, druid), PATH, what, "add a")
+def written(druid: Coordinator, what: ListChange) -> None:
+    change_list(cast(DruidClient, druid), PATH, what, "add a")
 
 
 def test_only_the_list_is_sent_with_the_entries_of_others() -> None:
     druid = Coordinator(["z", "b"])
-    assert written(druid, change("a", "b")) is None
+    written(druid, change("a", "b"))
     assert druid.bodies == [{"decommissioningNodes": ["a", "z"]}]
 
 
 def test_nothing_is_sent_if_nothing_changes() -> None:
     druid = Coordinator(["a"])
-    assert written(druid, change("a", "b")) is None
+    written(druid, change("a", "b"))
     assert druid.bodies == []
 
 
@@ -98,13 +102,13 @@ def once(act: Callable[[Coordinator], None]) -> Callable[[Coordinator], None]:
 
 def test_an_entry_that_another_client_adds_meanwhile_is_restored() -> None:
     druid = Coordinator(["z"], once(lambda found: found.write([*found.names, "y"])))
-    assert written(druid, change("a")) is None
+    written(druid, change("a"))
     assert sorted(druid.names) == ["a", "y", "z"]
 
 
 def test_an_entry_that_another_client_removes_meanwhile_is_not_restored() -> None:
     druid = Coordinator(["y", "z"], once(lambda found: found.write(["z"])))
-    assert written(druid, change("a")) is None
+    written(druid, change("a"))
     assert sorted(druid.names) == ["a", "z"]
 
 
@@ -117,36 +121,36 @@ def test_a_list_that_is_not_in_the_history_keeps_the_entries_of_others() -> None
             return super().names if self.bodies else ["z"]
 
     druid = Restored([])
-    assert written(druid, change("a")) is None
+    written(druid, change("a"))
     assert druid.names == ["a", "z"]
 
 
 def test_an_entry_that_another_client_removes_is_written_again() -> None:
     druid = Coordinator([], after_write=once(lambda found: found.write([])))
-    assert written(druid, change("a")) is None
+    written(druid, change("a"))
     assert druid.names == ["a"]
 
 
-def test_another_client_that_never_stops_is_a_finding() -> None:
+def test_another_client_that_never_stops_is_an_error() -> None:
     druid = Coordinator([], after_write=lambda found: found.write([]))
-    finding = written(druid, change("a"))
+    with pytest.raises(DruidError, match="other clients have overwritten the change") as error:
+        written(druid, change("a"))
     assert len(druid.bodies) == ATTEMPTS
-    assert finding.reason == "RejectedByDruid"
+    assert error_finding(error.value).reason == "RejectedByDruid"
 
 
 def test_without_a_history_the_entry_is_written_all_the_same() -> None:
     druid = Coordinator(["z"])
     druid.has_history = False
-    assert written(druid, change("a")) is None
+    written(druid, change("a"))
     assert druid.names == ["a", "z"]
 
 
-def test_an_error_is_a_finding() -> None:
-    class Broken(Coordinator):
-        def post(self, path: str, body: Any, *, idempotent: bool, audit: Any) -> None:
-            raise ServerError(503, "no", "POST", path)
-
-    assert written(Broken([]), change("a")).reason == "DruidUnreachable"
+def test_a_write_has_an_entry_in_the_audit_history() -> None:
+    druid = Coordinator([])
+    post(cast(DruidClient, druid), PATH, {"decommissioningNodes": []}, "disable worker m:8091", idempotent=True)
+    assert druid.comments == ["disable worker m:8091"]
+    assert druid.history[-1][0] == "druidops"
 
 
 @given(NAMES, NAMES, NAMES)

@@ -8,23 +8,25 @@ from __future__ import annotations
 
 import base64
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_calls import ask_druid, write_to_druid
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_connection import ask_druid, connected
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import ClusterReads
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import ReferenceKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import DruidRequest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import Post
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import state
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import SERVERS, WORKERS
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import connected_once
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result, execute
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
@@ -35,7 +37,7 @@ CANARY = "hunter2-the-canary"
 NOWHERE = "http://127.0.0.1:1"
 LOGIN = {"type": "basic-auth", "secretRef": {"name": "login"}}
 ROUTER = {"nodeType": "router", "replicas": 1, "druid.port": 8888, "services": [{"spec": {"ports": [{"port": 8888}]}}]}
-DISABLE = DruidRequest(
+DISABLE = Post(
     what=ObjectKey("worker", "m:8091"),
     action="disable worker m:8091",
     path="/druid/indexer/v1/worker/m:8091/disable",
@@ -87,7 +89,7 @@ CAUSES: list[tuple[str, Inputs, str | None, bool, dict[str, str], str, str]] = [
 def test_why_there_is_no_answer(
     found: Inputs, url: str | None, refuses: bool, secret: dict[str, str], cause: str, text: str
 ) -> None:
-    answers, _secrets = ask_druid(Secrets(**secret), found, (SERVERS, WORKERS), options(url, refuses))
+    answers = ask_druid(Secrets(**secret), found, (SERVERS, WORKERS), options(url, refuses), {})
     for question in (SERVERS, WORKERS):
         answer = answers[question]
         assert isinstance(answer, Unavailable)
@@ -100,7 +102,7 @@ def options(url: str | None = None, refuse_own_host: bool = False) -> Options:
 
 def test_the_own_host_gets_no_request(server: Server) -> None:
     found = of(endpoint={"url": server.url})
-    answers, _secrets = ask_druid(Secrets(), found, (SERVERS,), options(refuse_own_host=True))
+    answers = ask_druid(Secrets(), found, (SERVERS,), options(refuse_own_host=True), {})
     refused = answers[SERVERS]
     assert isinstance(refused, Unavailable)
     assert (refused.cause, server.requests) == (state.NOT_CONNECTABLE, [])
@@ -110,7 +112,7 @@ def test_the_credentials_of_the_secret_are_sent(server: Server) -> None:
     historical = {"host": "h:8083", "type": "historical", "tier": "hot", "currSize": 5, "maxSize": 9}
     server.responses = [Response(body=[historical])]
     secret = {"OperatorUserName": "me", "OperatorPassword": CANARY}
-    answers, _secrets = ask_druid(Secrets(**secret), of(auth=LOGIN), (SERVERS,), options(server.url))
+    answers = ask_druid(Secrets(**secret), of(auth=LOGIN), (SERVERS,), options(server.url), {})
     assert answers[SERVERS] == (("h:8083", "historical", "hot", 5, 9),)
     login = base64.b64encode(f"me:{CANARY}".encode()).decode()
     assert [each.headers["authorization"] for each in server.requests] == [[f"Basic {login}"]]
@@ -125,21 +127,27 @@ def test_the_secret_is_known_to_the_masker() -> None:
     assert reads.secrets[ReferenceKey("Secret", "ns", "login")] is not None
 
 
-def test_a_write_that_fails_is_a_finding() -> None:
-    for found, reason in ((of(), reasons.ROUTER_NOT_FOUND), (of(auth=LOGIN), reasons.ROUTER_NOT_FOUND)):
-        assert written(found).reason == reason
+def test_a_write_that_fails_has_a_reason() -> None:
+    for found in (of(), of(auth=LOGIN)):
+        assert written(found).reason == reasons.ROUTER_NOT_FOUND
     assert written(of(endpoint={"url": NOWHERE})).reason == reasons.DRUID_UNREACHABLE
 
 
-def written(found: Inputs) -> Finding:
-    finding = write_to_druid(
-        Secrets(OperatorUserName="me", OperatorPassword=CANARY),
-        found.resource,
-        found.cluster,
-        found.live,
-        options(),
-        DISABLE.action,
-        DISABLE.send,
-    )
-    assert finding is not None
-    return finding
+def test_requests_share_a_connection(server: Server) -> None:
+    secret = {"OperatorUserName": "me", "OperatorPassword": CANARY}
+    api, secrets = Secrets(**secret), dict[Any, Any]()
+    server.responses = [Response(body={}), Response(body={})]
+    with connected_once(partial(connected, api, of(auth=LOGIN), options(server.url), secrets)) as druid:
+        assert (secrets, server.requests) == ({}, [])
+        first, second = execute((DISABLE, replace(DISABLE, what=ObjectKey("worker", "n:8091"))), Context(api, druid))
+        assert druid("a") is druid("b")
+    assert (first.is_done, second.is_done, len(server.requests)) == (True, True, 2)
+    assert [*secrets] == [ReferenceKey("Secret", "ns", "login")]
+
+
+def written(found: Inputs) -> Result[Any]:
+    api = Secrets(OperatorUserName="me", OperatorPassword=CANARY)
+    with connected_once(partial(connected, api, found, options(), {})) as druid:
+        [result] = execute((DISABLE,), Context(api, druid))
+    assert result.error is not None
+    return result

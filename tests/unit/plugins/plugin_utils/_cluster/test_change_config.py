@@ -1,0 +1,115 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The dynamic configurations of a cluster: which changes are written, and which values Druid normalizes."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any, cast
+
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ApiError, Unreachable
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import IN_STATUS, ChangeConfig
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import without_normalization
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import ConfigChanges, find_configs
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import (
+    Context,
+    Result,
+    execute,
+    state_after,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
+
+COORDINATOR = "/druid/coordinator/v1/config"
+
+
+class Coordinator(FakeDruid):
+    """A Coordinator that stores known fields only, and no value above 10."""
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self.config = dict(config)
+        super().__init__({COORDINATOR: self.config})
+
+    def post(self, path: str, body: Mapping[str, Any], **_options: Any) -> None:
+        """Write the configuration."""
+        assert path == COORDINATOR
+        self.config.update({name: min(10, body[name]) for name in self.config if name in body})
+
+
+def found(coordinator: Any, desired: Mapping[str, Any], known: Mapping[str, str]) -> ConfigChanges:
+    return find_configs(coordinator, desired, partial(without_normalization, known=known, store=IN_STATUS))
+
+
+def written(
+    coordinator: Any, changes: Iterable[DruidChange], known: Mapping[str, str]
+) -> tuple[tuple[Result[Any], ...], Reconciled]:
+    """Write the changes, and return the results and the reconcile after them."""
+    before = Reconciled(druid.resource(), druid.cluster(), Observed(), Plan(), normalized_in_druid=known)
+    context = Context(cast(KubernetesApi, None), lambda _purpose: coordinator, state=before)
+    results = execute(map(ChangeConfig.of, changes), context)
+    return results, state_after(results, before)
+
+
+def test_normalized_value_is_written_once() -> None:
+    coordinator = Coordinator({"maxSegmentsToMove": 5, "replicantLifetime": 1})
+    desired = {"coordinator": {"maxSegmentsToMove": 20}}
+    first = found(coordinator, desired, {})
+    assert [change.title for change in first.changes] == ["update dynamic configuration of the Coordinator"]
+    assert pickle.loads(pickle.dumps(first)) == first
+    [result], done = written(coordinator, first.changes, {})
+    assert [state["maxSegmentsToMove"] for state in result.step.states] == [5, 10]
+    assert [text for text in done.plan.warnings if "Druid normalizes maxSegmentsToMove" in text]
+    known = done.normalized_in_druid
+    assert known == {"coordinator": digest([desired["coordinator"], coordinator.config])}
+    again = found(coordinator, desired, known)
+    assert (again.changes, bool(again.warnings)) == ((), True)
+    # until the spec or the configuration in Druid changes
+    assert found(coordinator, {"coordinator": {"maxSegmentsToMove": 30}}, known).changes
+    coordinator.config["replicantLifetime"] = 2
+    assert found(coordinator, desired, known).changes
+
+
+def test_value_that_druid_keeps_is_not_recorded() -> None:
+    coordinator = Coordinator({"maxSegmentsToMove": 5})
+    changes = found(coordinator, {"coordinator": {"maxSegmentsToMove": 7}}, {}).changes
+    _results, done = written(coordinator, changes, {"coordinator": "1", "overlord": "2"})
+    assert (done.plan.warnings, done.normalized_in_druid) == ((), {"overlord": "2"})
+
+
+def test_a_rejected_change_is_not_recorded_and_names_its_object() -> None:
+    class Rejecting(Coordinator):
+        def post(self, path: str, body: Mapping[str, Any], **_options: Any) -> None:
+            """Reject the configuration."""
+            raise ApiError(400, "no", "POST", path)
+
+    changes = found(Rejecting({"maxSegmentsToMove": 5}), {"coordinator": {"maxSegmentsToMove": 7}}, {}).changes
+    [result], done = written(Rejecting({}), changes, {"coordinator": "1"})
+    assert (result.error or "").startswith("Dynamic configuration of the Coordinator: ")
+    assert (result.reason, done.normalized_in_druid) == ("RejectedByDruid", {"coordinator": "1"})
+
+
+class Unavailable(FakeDruid):
+    """A Druid that does not respond."""
+
+    def get(self, path: str, params: Mapping[str, str] | None = None) -> Any:
+        """Fail."""
+        raise Unreachable("GET", path, "refused", sent=False, is_transient=True)
+
+
+def test_connection_error_stops_all_further_requests() -> None:
+    client: Any = Unavailable({})
+    unread = found(client, {"coordinator": {"a": 1}, "overlord": {"a": 1}}, {})
+    [finding] = unread.findings
+    assert finding.reason == "DruidUnreachable"
+    assert finding.message.startswith("Dynamic configuration of the Coordinator: ")
+    assert unread.changes == ()
