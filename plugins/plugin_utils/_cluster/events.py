@@ -88,7 +88,9 @@ def rollout_texts(change: StatusChange, complete: Collection[str]) -> Iterator[E
         yield EventText("Normal", reasons.ROLLOUT_COMPLETED, f"Rollout of group {before.get('group')} is completed.")
     if after and before.get("group") != after.get("group"):
         pods = f"{after['pods']} pod{'' if after['pods'] == 1 else 's'}"
-        yield EventText("Normal", reasons.ROLLOUT_STARTED, f"Rollout of group {after['group']} ({pods}) has started.")
+        because = f": {after['cause']}" if after.get("cause") else ""
+        text = f"Rollout of group {after['group']} ({pods}) has started{because}."
+        yield EventText("Normal", reasons.ROLLOUT_STARTED, text)
     stall = (change.after.get("rollout") or {}).get(STALLED)
     if stall and STALLED not in (change.before.get("rollout") or {}):
         yield EventText("Warning", reasons.ROLLOUT_STALLED, stall)

@@ -29,6 +29,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile_once
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled, predicted
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.restart_causes import causes_by_group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import STALLED, Pending
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
@@ -165,6 +166,7 @@ class Druid(Kind[Options, Reconciled, Plan]):
                 done.plan.awaited,
                 done.plan.druid_before,
                 done.plan.awaited_budgets,
+                {key: masked(text) for key, text in causes_by_group(plan.steps).items()},
             ),
             plan.expanding,
             plan.drain,

@@ -21,6 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import configuration_hash_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import template_names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 _HASH = f"[{names.CONFIGURATION_HASH_VARIABLE}].value"
 _TEMPLATE = "spec.template."
@@ -34,6 +35,13 @@ def restart_causes(steps: Iterable[Step]) -> Mapping[ObjectKey, tuple[str, ...]]
     written = tuple(steps)
     evicted = {step.key: (step.restart.cause,) for step in written if step.restart is not None}
     return evicted | {step.key: tuple(_causes(step, written)) for step in written if _replaces(step)}
+
+
+def causes_by_group(steps: Iterable[Step]) -> Mapping[str, str]:
+    """Return why the pods of each group restart, in one line."""
+    written = tuple(steps)
+    causes = restart_causes(written)
+    return {step.group or "": join_limited(causes.get(step.key, ())) for step in written if step.restarted_pods}
 
 
 def _replaces(step: Step) -> bool:

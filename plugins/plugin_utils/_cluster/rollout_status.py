@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.causes import paused_rollout
@@ -44,9 +45,9 @@ STALLED = "stalled"
 class Pending(NamedTuple):
     """What is pending until other groups are available: restarts, and deletions of removed groups.
 
-    `started`: the groups that this reconcile restarts. `awaited`: what the next one waits for in Druid, and
-    `druid_before` the state of Druid at the start of the rollout, if it was read now. `budgets`: PodDisruptionBudgets
-    that do not allow an eviction now.
+    `started`: the groups that this reconcile restarts, and `causes` why, by group. `awaited`: what the next one waits
+    for in Druid, and `druid_before` the state of Druid at the start of the rollout, if it was read now. `budgets`:
+    PodDisruptionBudgets that do not allow an eviction now.
     """
 
     restarts: Sequence[str] = ()
@@ -55,6 +56,7 @@ class Pending(NamedTuple):
     awaited: str = ""
     druid_before: Mapping[str, int] | None = None
     budgets: Sequence[str] = ()
+    causes: Mapping[str, str] = MappingProxyType({})
 
     @property
     def removals_text(self) -> str:
@@ -87,7 +89,8 @@ class Rollout:
     highest number of ready ones of the current revision, with the same `revision` of its workload. `started_at`,
     `progressed_at`: when it was first observed, and when one of these last changed. `only_blocks`: none of its pods is
     being replaced, but they are not available, and others wait for them. `waiting_for`: what the next group waits for
-    in Druid, and `druid_before` the state of Druid before the first one.
+    in Druid, and `druid_before` the state of Druid before the first one. `cause`: why its pods restart, if a reconcile
+    is the reason.
     """
 
     group: str
@@ -102,6 +105,7 @@ class Rollout:
     pending: tuple[str, ...] = ()
     waiting_for: str = ""
     druid_before: Mapping[str, int] | None = None
+    cause: str = ""
 
     @property
     def progress(self) -> str:
@@ -122,6 +126,7 @@ class Rollout:
             "startedAt": self.started_at,
             "progressedAt": self.progressed_at,
             **({ONLY_BLOCKS: True} if self.only_blocks else {}),
+            **({"cause": self.cause} if self.cause else {}),
             **({"pending": list(self.pending)} if self.pending else {}),
             **({"waitingFor": self.waiting_for} if self.waiting_for else {}),
             **({DRUID_BEFORE: dict(self.druid_before)} if self.druid_before is not None else {}),
@@ -129,9 +134,9 @@ class Rollout:
 
     def __str__(self) -> str:
         following = f" Then: {', '.join(self.pending)}." if self.pending else ""
-        return (
-            f"Group {self.group}: {self.updated} of {self.pods} pods are updated, since {self.started_at}.{following}"
-        )
+        because = f" ({self.cause})" if self.cause else ""
+        updated = f"{self.updated} of {self.pods} pods are updated, since {self.started_at}{because}"
+        return f"Group {self.group}: {updated}.{following}"
 
 
 def current_rollout(
@@ -220,6 +225,7 @@ def _rollout(group: Group, workload: Manifest, observed: Observed, pending: Pend
         progressed_at=now,
         pending=tuple(key for key in pending.restarts if key != group.key),
         waiting_for=pending.awaited,
+        cause=pending.causes.get(group.key, ""),
     )
 
 
@@ -258,6 +264,7 @@ def _since(rollout: Rollout, before: Mapping[str, Any]) -> Rollout:
     # While the next group waits for Druid, there is nothing left to progress.
     if before.get("revision") != rollout.revision or (before.get("waitingFor") and not rollout.waiting_for):
         return replace(rollout, started_at=started)
+    rollout = replace(rollout, cause=rollout.cause or str(before.get("cause") or ""))
     outdated = min(rollout.outdated, before.get("outdated", rollout.outdated))
     ready = max(rollout.ready, before.get("ready", 0))
     is_same = (outdated, ready) == (before.get("outdated"), before.get("ready"))

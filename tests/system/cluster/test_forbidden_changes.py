@@ -121,7 +121,7 @@ def test_another_first_service_restarts_the_pods_one_by_one(live: NamespaceClien
     }
     assert live.find("Service", SET) is None
     texts = [each["message"] for each in live.list("Event") if each["reason"] in ("RolloutStarted", "RolloutCompleted")]
-    assert texts.count(f"Rollout of group {KEY} (2 pods) has started.") == 1
+    assert sum(text.startswith(f"Rollout of group {KEY} (2 pods) has started: subdomain") for text in texts) == 1
     assert texts.count(f"Rollout of group {KEY} is completed.") == 1
 
 

@@ -88,7 +88,8 @@ def test_a_changed_secret_restarts_the_groups_that_use_it_in_order_once(live: Na
     ]
     mark = live.mark()
     assert order_of_restarts(live) == ["historicals", "brokers"]
-    assert "Secret/db/" in "".join(each["message"] for each in live.list("Event"))
+    texts = [each["message"] for each in live.list("Event")]
+    assert "Rollout of group historicals (1 pod) has started: Secret db changed." in texts
     assert restarted(live, before) == {"historicals", "brokers"}
     requests = live.requests(mark)
     passes = sum(each.resource == "druids" and each.verb == "get" for each in requests)

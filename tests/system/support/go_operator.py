@@ -61,7 +61,7 @@ def clear(live: NamespaceClient) -> None:
     for resource in live.list("Druid"):
         if resource["metadata"].get("finalizers"):
             live.merge("Druid", resource["metadata"]["name"], {"metadata": {"finalizers": None}})
-    for kind in ("Druid", *CREATED_KINDS, "Pod"):
+    for kind in ("Druid", *CREATED_KINDS, "Pod", "Secret"):
         live.plane.request("DELETE", f"{live.path(kind)}?gracePeriodSeconds=0&propagationPolicy=Background")
     eventually(lambda: not any(live.names(kind) for kind in ("Druid", *CREATED_KINDS, "Pod")))
 

@@ -261,7 +261,7 @@ def test_each_new_warning_is_one_event(
     assert {text.kind for text in found} <= {"Warning"}
 
 
-ENDS, STARTS = "Rollout of group a is completed.", "Rollout of group b (1 pod) has started."
+ENDS, STARTS = "Rollout of group a is completed.", "Rollout of group b (1 pod) has started: Secret db changed."
 # By id: the group in the rollout before and after, complete groups, and the expected events.
 ROLLOUTS: dict[str, tuple[str, str, tuple[str, ...], list[str]]] = {
     "nothing": ("", "", ("a", "b"), []),
@@ -283,7 +283,8 @@ def test_a_rollout_that_starts_and_one_that_is_completed(
     before: str, after: str, complete: tuple[str, ...], expected: list[str]
 ) -> None:
     """A dash marks a group that others only wait for."""
-    found = ({"group": each.strip("-"), "pods": 1, "onlyBlocks": each.startswith("-")} for each in (before, after))
+    more = {"pods": 1, "cause": "Secret db changed"}
+    found = ({"group": each.strip("-"), "onlyBlocks": each.startswith("-"), **more} for each in (before, after))
     documents = ({"rollout": each} if each["group"] else {} for each in found)
     assert [each.message for each in rollout_texts(StatusChange(*documents), complete)] == expected
 

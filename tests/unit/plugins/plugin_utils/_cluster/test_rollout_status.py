@@ -54,6 +54,16 @@ def test_a_pod_that_is_not_ready_is_no_rollout() -> None:
     assert "rollout" not in reported(rolling.observed(CLUSTER, brokers={"readyReplicas": 1}))
 
 
+def test_the_cause_stays_as_long_as_the_pods_are_specified_like_that() -> None:
+    live, because = rolling.observed(CLUSTER, historicals=ROLLING), {"historicals": "Secret db changed"}
+    document = reported(live, pending=Pending(causes=because))
+    for found in (document, reported(live, document, 1)):
+        assert found["rollout"]["cause"] == "Secret db changed"
+        assert f"since {STARTED} (Secret db changed)." in condition(found, "Progressing")["message"]
+    other = {**document["rollout"], "revision": "of others"}
+    assert "cause" not in reported(live, {**document, "rollout": other}, 1)["rollout"]
+
+
 def test_the_group_and_what_follows() -> None:
     document = reported(rolling.observed(CLUSTER, historicals=ROLLING), pending=Pending(("brokers", "coordinators")))
     assert document["rollout"] == {
