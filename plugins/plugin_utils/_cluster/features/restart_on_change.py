@@ -189,7 +189,8 @@ class RestartOnChange(Feature):
         if found.verbatim:
             # What the API server rejects in a pod template stays until that changes: this is decided again.
             found = render(inputs.cluster, inputs.observed.preserved(inputs.cluster))
-        records = {group.key: _record(group, found, inputs) for group in inputs.cluster.groups}
+        is_on = _is_on(inputs)
+        records = {group.key: _record(group, found, inputs, is_on=is_on) for group in inputs.cluster.groups}
         groups = {
             key: tuple(records[key].of_workload(each) if each["kind"] in WORKLOADS else each for each in manifests)
             for key, manifests in found.groups.items()
@@ -230,14 +231,14 @@ def _is_excluded(group: Group) -> bool:
     return group.cluster.annotations.get(f"{GROUP_PREFIX}{group.key}") == "false"
 
 
-def _record(group: Group, desired: Desired, inputs: Inputs) -> Record:
+def _record(group: Group, desired: Desired, inputs: Inputs, *, is_on: bool) -> Record:
     """Return the record of a group; that of an excluded one, or of a cluster without records, stays as it is."""
     kinds = dict.fromkeys((group.kind, *WORKLOADS))
     found = (inputs.live.objects.get(ObjectKey(kind, group.unique_name)) for kind in kinds)
     workload = next((live for live in found if live is not None), None)
     orphan: Manifest = next(inputs.live.pods_of(group), {})
     record = Record(restarted=_annotation(orphan)) if workload is None else Record.of(workload)
-    if _is_excluded(group) or not _is_on(inputs):
+    if _is_excluded(group) or not is_on:
         return record
     return record.with_current({key: _digest(key, use, inputs) for key, use in _used(group, desired).items()})
 

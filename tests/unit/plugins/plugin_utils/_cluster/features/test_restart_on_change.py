@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.r
     to_text,
     uses,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
@@ -376,3 +376,19 @@ def test_workers_are_drained_before_they_restart() -> None:
     assert step.after is not None
     assert step.after["spec"]["updateStrategy"]["rollingUpdate"] == {"partition": 2}
     assert Record.of(step.after).restarted
+
+
+def test_the_pods_of_an_interrupted_recreation_keep_their_template() -> None:
+    live = with_records()
+    live = after(live, plan(cluster(), live, NEW_DATA))
+    workload = live.objects[ObjectKey("StatefulSet", "druid-c-historicals")]
+    template = workload["spec"]["template"]
+    pods = [
+        {**each, "spec": template["spec"], "metadata": {**each["metadata"], **template["metadata"]}}
+        for each in live.of_kind("Pod")
+        if each["metadata"]["name"].startswith("druid-c-historicals")
+    ]
+    found = plan(cluster(), live.with_objects(pods).without([key_of(workload)]), NEW_DATA)
+    [created] = [step for step in found.steps if step.creates]
+    assert created.created["spec"]["template"] == template
+    assert created.restarted_pods == 0
