@@ -41,8 +41,8 @@ def _is_blocked(step: Step, blocked: Collection[str | None]) -> bool:
 
 def rejection(step: Step, reason: str, message: str) -> Finding:
     """Return the finding that blocks a step and what depends on it; the message ends with the consequence."""
-    is_alone = step.is_leaf or step.key.kind == "Pod"
-    if is_alone and (step.group is not None or step.key.kind == "PersistentVolumeClaim"):
+    is_alone = step.group is not None and (step.is_leaf or step.key.kind == "Pod")
+    if is_alone or step.is_of_orphan:
         return Finding(reason, f"{message} It blocks no other object.", step.group, object=str(step.key))
     if step.removes_group:
         return Finding(reason, f"{message} No object of a removed group is deleted.", former_group(step))

@@ -50,9 +50,7 @@ def is_current(resource: Manifest, latest: Manifest | None) -> bool:
 
 def _needs_latest(step: Step) -> bool:
     stops_pods = step.key.kind in WORKLOADS and (step.deletes or _lowers_replicas(step))
-    # No other step depends on the mark or the deletion of an orphaned PVC.
-    is_orphan = step.key.kind == "PersistentVolumeClaim" and step.is_leaf
-    return stops_pods or is_orphan or _owns_again(step)
+    return stops_pods or step.is_of_orphan or _owns_again(step)
 
 
 def _lowers_replicas(step: Step) -> bool:

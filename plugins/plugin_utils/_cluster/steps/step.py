@@ -95,6 +95,9 @@ class Step(step.Step):
     # The groups whose pods restart before those of its group.
     follows: frozenset[str] = frozenset()
 
+    # It marks or deletes an orphaned PVC.
+    is_of_orphan: ClassVar[bool] = False
+
     # It deletes an object and creates it again.
     recreates: ClassVar[bool] = False
     # It deletes an object.
@@ -205,7 +208,7 @@ class Step(step.Step):
     @property
     def is_leaf(self) -> bool:
         """True if no other step depends on this one."""
-        return self.key.kind in LEAVES
+        return self.is_of_orphan or self.key.kind in LEAVES
 
     @property
     def removes_group(self) -> bool:

@@ -10,6 +10,7 @@ takes long, and a user may stop it with each field of the resource.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import is_current
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_update import (
@@ -37,13 +38,11 @@ class StillUsed(KubernetesError):
 class MarkOrphan(UpdateClaim):
     """The mark of an orphaned PVC is added or removed."""
 
+    is_of_orphan: ClassVar[bool] = True
+
     @property
     def is_destructive(self) -> bool:
         return self.notice.reason == reasons.ORPHANED_PVC_MARKED
-
-    @property
-    def is_leaf(self) -> bool:
-        return True
 
     @property
     def verdicts(self) -> None:
@@ -61,9 +60,7 @@ class DeleteOrphan(Noticed, Delete):
     orphan: Orphan
     resource: Manifest | None = None
 
-    @property
-    def is_leaf(self) -> bool:
-        return True
+    is_of_orphan: ClassVar[bool] = True
 
     def carry_out(self, context: Context) -> Result[Step]:
         """Delete the PVC; StillUsed if it is used again, or may be."""
