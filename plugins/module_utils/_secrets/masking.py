@@ -63,6 +63,9 @@ class Masker:
         found = {secret for secret in found if len(secret) >= MIN_SECRET_LENGTH and secret.lower() not in _ORDINARY}
         return cls(tuple(sorted(found, key=len, reverse=True)))
 
+    def __or__(self, other: Masker) -> Masker:
+        return Masker(tuple(sorted({*self.secrets, *other.secrets}, key=len, reverse=True)))
+
     def text(self, text: str) -> str:
         """Return ``text`` (such as an error message of a server) with the secrets masked."""
         return self._pattern.sub(MASK, text) if self.secrets else text
@@ -85,6 +88,8 @@ def _forms(name: str, secret: str) -> Iterator[str]:
         yield json.dumps(bare, ensure_ascii=escaped)[1:-1]
     yield from _go_forms(bare)
     yield html.unescape(bare)
+    # one of several lines, in a message of one line
+    yield " ".join(bare.split())
     yield _CONTINUATION.sub("", bare)
     if secret != bare and "\\" in bare:
         yield re.sub(r"\\(.)", r"\1", bare)

@@ -6,19 +6,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import upper_levels
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import marked, masked_pair
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import NO_SECRETS, Masking
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Difference
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import shown
 
 MAX_CHANGES = 5
 # The end of the header of an object that does not exist.
-ABSENT = " (absent)"
+_ABSENT = " (absent)"
 _BEFORE_DIFFERENCE = 20
 # Our own notes in JSON: the pods that leave are in the status, with events of their own.
 _RECORDS: Mapping[str, str] = {
@@ -114,16 +117,28 @@ def _without_uid(reference: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in reference.items() if name != "uid"}
 
 
-def entry(place: str, before: Any, after: Any, is_destructive: bool = False) -> dict[str, Any]:
-    """Return both states of an object as Ansible's callbacks show them, without secrets. None: it does not exist."""
-    before, after = masked_pair(before, after)
-    return {
-        "before_header": f"{place}{ABSENT if before is None else ''}",
-        "after_header": f"{place}{ABSENT if after is None else ''}",
-        "before": as_text(before),
-        "after": as_text(after),
-        **({"destructive": True} if is_destructive else {}),
-    }
+@dataclass(frozen=True)
+class ObjectDifference(Difference):
+    """Both states of an object, of which YAML is shown. With `is_later`, a later reconcile changes it."""
+
+    is_destructive: bool = False
+    is_later: bool = False
+
+    def shown(self, masking: Masking = NO_SECRETS) -> dict[str, Any]:
+        before, after = self.masked(masking)
+        place = f"{self.what}{' (later)' if self.is_later else ''}"
+        return {
+            "before_header": f"{place}{'' if before is not None else _ABSENT}",
+            "after_header": f"{place}{'' if after is not None else _ABSENT}",
+            "before": as_text(before),
+            "after": as_text(after),
+            **({"destructive": True} if self.is_destructive else {}),
+        }
+
+
+def entry(place: str, before: Any, after: Any, is_destructive: bool = False) -> ObjectDifference:
+    """Return both states of an object for the diff. None: it does not exist."""
+    return ObjectDifference(place, marked(before), marked(after), is_destructive)
 
 
 def as_text(manifest: Any) -> str:

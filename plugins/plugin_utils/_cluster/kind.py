@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import Masker
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, names, plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import status as statuses
@@ -39,14 +40,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import ConditionsByType, is_true
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import NO_SECRETS, Masking
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
     Conditions,
-    Masked,
     StatusChange,
     ready_message,
 )
@@ -76,6 +76,15 @@ class Druid(Kind[Options, Reconciled, Plan]):
     arguments = ARGUMENTS
     role_variables = ("install_crds",)
     transient = reasons.TRANSIENT_OF_DRUID
+    texts = (
+        ("druidNodeStatus", "reason"),
+        ("rollout", STALLED),
+        ("rollout", "waitingFor"),
+        ("rollout", "cause"),
+        ("expandingVolumes", "awaited"),
+        ("orphanedPvcs", "message"),
+        ("middleManagerDrain", "message"),
+    )
     plural = "clusters"
     condition_types = ("Ready", "Progressing", "Degraded", "Paused")
     plan = Plan
@@ -104,8 +113,8 @@ class Druid(Kind[Options, Reconciled, Plan]):
     def lines(self, plan: Plan) -> list[str]:
         return plan_output.lines(plan)
 
-    def diff(self, plan: Plan) -> list[dict[str, Any]]:
-        return plan_output.diff(plan)
+    def diff(self, plan: Plan, masking: Masking = NO_SECRETS) -> list[dict[str, Any]]:
+        return plan_output.diff(plan, masking)
 
     def details(self, status: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"nodes": status.get("nodes", "")}
@@ -135,21 +144,21 @@ class Druid(Kind[Options, Reconciled, Plan]):
             plan = replace(plan, steps=steps, rollout_warnings=plan.rollout_warnings if warns else ())
         return Completed(done.resource, plan, is_deleted=_is_deleted(done.results))
 
-    def masker(self, done: Reconciled) -> Masked:
+    def masker(self, done: Reconciled) -> Masker:
         """Return a masker for the secrets in all objects that were read, including referenced ones and Druid's."""
         steps = (*done.plan.steps, *(result.step for result in done.results))
         in_druid = (state for step in steps for state in step.states)
         read = (*done.observed.objects.values(), *done.observed.references.values(), *in_druid)
-        return masker_of([searched(done.resource), *(each for each in read if each)]).text
+        return masker_of([searched(done.resource), *(each for each in read if each)])
 
-    def status(self, done: Reconciled, plan: Plan, now: datetime, check_mode: bool, masked: Masked) -> dict[str, Any]:
+    def status(self, done: Reconciled, plan: Plan, now: datetime, check_mode: bool) -> dict[str, Any]:
         observed = predicted(done.observed, plan.steps) if check_mode else done.observed
         reported = replace(done, observed=observed, plan=plan)
         previous = done.resource.get("status") or {}
         found = ((), ()) if is_terminating(done.resource) else (_lasting_warnings(plan), plan.rollout_warnings)
-        warnings, rollout_warnings = (tuple(map(masked, texts)) for texts in found)
+        warnings, rollout_warnings = found
         removals = tuple(map(str, done.plan.pending_removals))
-        document = statuses.status(
+        return statuses.status(
             done.cluster,
             observed,
             plan.findings,
@@ -163,19 +172,18 @@ class Druid(Kind[Options, Reconciled, Plan]):
                 removals,
                 # Only what was carried out has begun.
                 plan.restarts,
-                done.plan.awaited,
+                plan.awaited,
                 done.plan.druid_before,
                 done.plan.awaited_budgets,
-                {key: masked(text) for key, text in causes_by_group(plan.steps).items()},
+                causes_by_group(plan.steps),
             ),
             plan.expanding,
             plan.drain,
             None if plan.decommission is None else plan.decommission.record,
-            tuple(map(masked, done.plan.refused_evictions)),
+            plan.refused_evictions,
             plan.stored_replicas,
             {name: value for feature in FEATURES for name, value in feature.status(reported).items()},
         )
-        return document if is_ready(document["conditions"]) else _without_secrets(document, masked)
 
     def events(self, done: Reconciled, completed: Completed[Plan], change: StatusChange) -> Iterator[EventText]:
         if completed.is_deleted:
@@ -208,18 +216,6 @@ class Druid(Kind[Options, Reconciled, Plan]):
 
     def stuck(self, done: Reconciled, plan: Plan, now: datetime) -> str:
         return unrecoverable(done.cluster, done.observed, {*plan.restarts, *plan.pending_restarts}, now)
-
-
-def _without_secrets(document: dict[str, Any], masked: Masked) -> dict[str, Any]:
-    """Return the status with masked messages: Kubernetes reports logs, and errors that may quote the specification."""
-    conditions = [{**each, "message": masked(each["message"])} for each in document["conditions"]]
-    fields = {"druidNodeStatus": "reason", "rollout": STALLED}
-    texts = {
-        name: {**document[name], key: masked(document[name][key])}
-        for name, key in fields.items()
-        if key in document.get(name, {})
-    }
-    return {**document, "conditions": conditions, **texts}
 
 
 def _lasting_warnings(plan: Plan) -> tuple[str, ...]:

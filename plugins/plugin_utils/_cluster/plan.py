@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -92,6 +92,14 @@ class Plan(plan.Plan[Step]):
     def with_warnings(self, warnings: Iterable[str]) -> Self:
         """Return the plan with more warnings about its steps."""
         return replace(self, rollout_warnings=(*self.rollout_warnings, *warnings))
+
+    def with_texts(self, change: Callable[[str], str]) -> Self:
+        return replace(
+            super().with_texts(change),
+            rollout_warnings=tuple(map(change, self.rollout_warnings)),
+            refused_evictions=tuple(map(change, self.refused_evictions)),
+            awaited=change(self.awaited),
+        )
 
     def paused(self, pause: Finding) -> Self:
         """Return the plan of a paused cluster: everything is pending."""

@@ -6,14 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.differences import ABSENT
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.restart_causes import restart_causes
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import waits_for_deletion
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import DESTRUCTIVE, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import NO_SECRETS, Masking
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 
@@ -92,16 +93,10 @@ def flags(plan: Plan) -> dict[str, bool]:
     return {"destructive": plan.is_destructive}
 
 
-def diff(plan: Plan) -> list[dict[str, Any]]:
+def diff(plan: Plan, masking: Masking = NO_SECRETS) -> list[dict[str, Any]]:
     """Return the diff for Ansible's callbacks: per object, then restarts and effects."""
     consequences = [*_consequences(plan), *_awaited(plan)]
     prepared = [{"prepared": "\n".join(consequences) + "\n"}] if consequences else []
-    now = (each for step in plan.steps for each in step.differences)
-    later = (_later(each) for step in plan.later for each in step.differences)
+    now = (each.shown(masking) for step in plan.steps for each in step.differences)
+    later = (replace(each, is_later=True).shown(masking) for step in plan.later for each in step.differences)
     return [*now, *later, *prepared]
-
-
-def _later(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return the entry of a step of a later reconcile."""
-    headers = {name: entry[name].partition(ABSENT) for name in ("before_header", "after_header")}
-    return entry | {name: f"{place} (later){absent}" for name, (place, absent, _end) in headers.items()}

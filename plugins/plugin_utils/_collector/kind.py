@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import Masker
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import status as statuses
@@ -27,7 +28,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Masked, StatusChange
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import from_spec
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
@@ -44,6 +45,7 @@ class CollectorKind(Kind[Options, Reconciled, Plan]):
     requested = frozenset({reasons.PAUSED, reasons.IGNORED, reasons.CHANGES_PENDING})
     # ansible-operator would watch Secrets, and the kinds of all charts.
     reads_cache = False
+    texts = (("release", "description"), ("failedAttempt", "message"))
     plural = "collectors"
     condition_types = ("Ready", "Progressing", "Degraded")
     plan = Plan
@@ -77,15 +79,14 @@ class CollectorKind(Kind[Options, Reconciled, Plan]):
     def completed(self, done: Reconciled, check_mode: bool) -> Completed[Plan]:
         return done
 
-    def masker(self, done: Reconciled) -> Masked:
+    def masker(self, done: Reconciled) -> Masker:
         """Return a masker for the secrets in the resource, in the Secret with the configuration, and in the values."""
         configuration = [] if done.desired is None else [done.desired.values]
         secret = [done.secret] if done.secret and done.secret["kind"] == "Secret" else []
-        masker = masker_of([searched(done.resource), *configuration, *secret])
-        return masker.text
+        return masker_of([searched(done.resource), *configuration, *secret])
 
-    def status(self, done: Reconciled, plan: Plan, now: datetime, check_mode: bool, masked: Masked) -> dict[str, Any]:
-        return statuses.status(done, plan.findings, now, check_mode, masked)
+    def status(self, done: Reconciled, plan: Plan, now: datetime, check_mode: bool) -> dict[str, Any]:
+        return statuses.status(done, plan.findings, now, check_mode)
 
     def events(self, done: Reconciled, completed: Completed[Plan], change: StatusChange) -> Iterator[EventText]:
         yield from super().events(done, completed, change)

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -27,27 +27,24 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import excerpt
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
-Masked = Callable[[str], str]
 _MAX_DESCRIPTION = 500
 # Reasons of Ready that end by themselves.
 _PASSING = reasons.TRANSIENT_OF_COLLECTOR | {reasons.PODS_NOT_READY, reasons.DELETING}
 
 
-def status(
-    done: Reconciled, findings: Sequence[Finding], now: datetime, check_mode: bool, masked: Masked
-) -> dict[str, Any]:
+def status(done: Reconciled, findings: Sequence[Finding], now: datetime, check_mode: bool) -> dict[str, Any]:
     """Return the whole status; fields of others stay."""
     collector = done.collector
     previous = collector.status
     before = previous.get("conditions") or ()
-    current = [{**each, "message": masked(each["message"])} for each in conditions(done, findings, check_mode)]
+    current = conditions(done, findings, check_mode)
     kept = {name: value for name, value in previous.items() if name not in ("release", "failedAttempt")}
     return {
         **kept,
         "observedGeneration": collector.generation or 0,
         "conditions": with_transition_times(current, before, collector.generation, now),
-        **_release(done, masked),
-        **_failed(done, masked),
+        **_release(done),
+        **_failed(done),
     }
 
 
@@ -98,7 +95,7 @@ def _deployed(release: Release | None) -> str:
     return f"Revision {revision.number} of chart {revision.chart_title} is deployed." if revision else "It is deployed."
 
 
-def _release(done: Reconciled, masked: Masked) -> dict[str, Any]:
+def _release(done: Reconciled) -> dict[str, Any]:
     """Return the release in the status; the former one stays if it was not read."""
     former = done.collector.status.get("release")
     if done.release is None:
@@ -106,21 +103,21 @@ def _release(done: Reconciled, masked: Masked) -> dict[str, Any]:
         was_read = done.desired is not None and done.is_owned and not done.is_installing
         return {} if was_read or not former else {"release": former}
     revision = done.release.latest
-    release = {"name": done.collector.release, "namespace": done.collector.tenant, **_revision(revision, masked)}
+    release = {"name": done.collector.release, "namespace": done.collector.tenant, **_revision(revision)}
     return {"release": {**release, **({"installing": True} if done.is_installing else {})}}
 
 
-def _revision(revision: Revision, masked: Masked) -> Mapping[str, Any]:
+def _revision(revision: Revision) -> Mapping[str, Any]:
     return {
         "revision": revision.number,
         "state": revision.state,
         "chart": revision.chart_title,
         "appVersion": revision.app_version,
-        "description": masked(excerpt(revision.description, _MAX_DESCRIPTION)),
+        "description": excerpt(revision.description, _MAX_DESCRIPTION),
         "updated": revision.updated,
     }
 
 
-def _failed(done: Reconciled, masked: Masked) -> dict[str, Any]:
+def _failed(done: Reconciled) -> dict[str, Any]:
     failed = done.failed_attempt
-    return {"failedAttempt": {**failed, "message": masked(str(failed.get("message", "")))}} if failed else {}
+    return {"failedAttempt": {**failed, "message": str(failed.get("message", ""))}} if failed else {}

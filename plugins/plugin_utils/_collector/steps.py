@@ -48,7 +48,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
     ApiError,
     KubernetesError,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import marked
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons, step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import write_status
@@ -80,7 +80,7 @@ class Step(step.Step):
         return (self.title, *(change.title for change in self.objects))
 
     @property
-    def differences(self) -> tuple[dict[str, Any], ...]:
+    def differences(self) -> tuple[step.Difference, ...]:
         return tuple(map(_difference, self.objects))
 
     def carry_out(self, context: Any) -> step.Result[Step]:
@@ -258,7 +258,7 @@ class Restore(Step):
         return f"{self.change.title}, which differs from the release"
 
     @property
-    def differences(self) -> tuple[dict[str, Any], ...]:
+    def differences(self) -> tuple[step.Difference, ...]:
         return (_difference(self.change),)
 
     def done(self, context: Context) -> Reconciled:
@@ -306,10 +306,9 @@ def _is_deleted_with_its_namespace(api: KubernetesApi, error: ApiError, manifest
     return error.status == FORBIDDEN and namespace != tenant and is_deleted_namespace(api, namespace)
 
 
-def _difference(change: ObjectChange) -> dict[str, Any]:
-    before, after = masked_pair(_confidential(change.before), _confidential(change.after))
-    title = change.title.partition(" ")[2]
-    return {"before": before or "", "after": after or "", "before_header": title, "after_header": title}
+def _difference(change: ObjectChange) -> step.Difference:
+    before, after = (marked(_confidential(each)) for each in change)
+    return step.Difference(change.title.partition(" ")[2], before, after)
 
 
 def _confidential(manifest: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import masked_pair
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import marked
 from ansible_collections.druidops.druid.plugins.module_utils._spec.diff import diff_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
 
@@ -48,6 +48,7 @@ class DruidChange:
         return f"{verb} {self.what}"
 
     @property
-    def masked(self) -> tuple[Any, Any]:
-        """Before and after for a diff, with masked secrets; a changed secret is still visible as a change."""
-        return masked_pair(*diff_of(self.kind, self.before, self.after))
+    def marked(self) -> tuple[Any, Any]:
+        """Before and after for a diff, with their secrets marked."""
+        before, after = diff_of(self.kind, self.before, self.after)
+        return marked(before), marked(after)

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._secrets import spec_masking
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import Masker
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import status as statuses
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.finalize import finalize_without_resource
@@ -35,7 +36,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Masked, StatusChange
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 
@@ -54,6 +55,7 @@ class DruidIngestion(Kind[Options, Reconciled, Any]):
     arguments = ARGUMENTS
     transient = reasons.TRANSIENT_OF_INGESTION
     requested = frozenset({reasons.SUSPENDED, reasons.CHANGES_PENDING})
+    texts = (("recentErrors",), ("state",), ("detailedState",))
     plural = "ingestions"
     condition_types = ("Ready", "Progressing", "Suspended", "Degraded")
     plan = Plan
@@ -88,19 +90,14 @@ class DruidIngestion(Kind[Options, Reconciled, Any]):
     def completed(self, done: Reconciled, check_mode: bool) -> Completed[Any]:
         return done
 
-    def masker(self, done: Reconciled) -> Masked:
+    def masker(self, done: Reconciled) -> Masker:
         """Return a masker for the secrets in the spec, in the Secrets that were read, and in Druid's spec."""
         change = done.druid_state.change if isinstance(done.druid_state, SupervisorState) else None
         in_druid = () if change is None else (change.before, change.after)
-        of_specs = spec_masking.masker_of([*_documents(done), *in_druid])
-        of_secrets = masker_of(secret for secret in done.observed.secrets.values() if secret)
+        secrets = (secret for secret in done.observed.secrets.values() if secret)
+        return spec_masking.masker_of([*_documents(done), *in_druid]) | masker_of(secrets)
 
-        def masked(text: str) -> str:
-            return of_secrets.text(of_specs.text(text))
-
-        return masked
-
-    def status(self, done: Reconciled, plan: Any, now: datetime, check_mode: bool, masked: Masked) -> dict[str, Any]:
+    def status(self, done: Reconciled, plan: Any, now: datetime, check_mode: bool) -> dict[str, Any]:
         previous = done.resource.get("status") or {}
         document = statuses.status(
             done.ingestion,
@@ -108,7 +105,6 @@ class DruidIngestion(Kind[Options, Reconciled, Any]):
             plan.findings,
             previous,
             now,
-            masked,
             _record_after(done, plan, check_mode),
         )
         applied = [step for step in plan.steps if step.in_druid and step.counted == "applied"]

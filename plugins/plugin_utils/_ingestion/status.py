@@ -6,12 +6,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import MAX_ERROR_LENGTH, MAX_ERRORS
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import truncate
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import (
@@ -50,8 +49,6 @@ _DROPPED = "currentIngestionSpec.json"
 # Reasons of Ready that end by themselves.
 _PASSING = reasons.TRANSIENT_OF_INGESTION | {reasons.RUNNING, reasons.STARTING, reasons.DELETING}
 
-Masked = Callable[[str], str]
-
 
 def conditions(ingestion: Ingestion, druid_state: DruidState | None, findings: Sequence[Finding]) -> list[Condition]:
     """Return Ready, Progressing, Suspended, Degraded and, if it is true, Stalled, without times."""
@@ -74,7 +71,6 @@ def status(
     findings: Sequence[Finding],
     previous: Mapping[str, Any],
     now: datetime,
-    masked: Masked,
     record: LastApplied | None = None,
 ) -> dict[str, Any]:
     """Return the whole status except the last update; fields of others stay.
@@ -82,7 +78,7 @@ def status(
     `record` is the last applied record, None if there is none.
     """
     before = previous.get("conditions") or ()
-    current = [{**each, "message": masked(each["message"])} for each in conditions(ingestion, druid_state, findings)]
+    current = conditions(ingestion, druid_state, findings)
     settled = with_transition_times(
         current if druid_state else _with_last("Suspended", current, before), before, ingestion.generation, now
     )
@@ -91,7 +87,7 @@ def status(
     kept = {name: value for name, value in previous.items() if name not in over}
     return {
         **kept,
-        **_of_druid(druid_state, masked),
+        **_of_druid(druid_state),
         **(_go_record(previous) if record is None else _applied(record)),
         "observedGeneration": ingestion.generation or 0,
         "conditions": settled,
@@ -129,28 +125,28 @@ def with_last_update(document: dict[str, Any], ingestion: Ingestion, is_created:
     return {**kept, **rules, "lastUpdateTime": timestamp(now), "type": CREATED if is_created else UPDATED}
 
 
-def _of_druid(druid_state: DruidState | None, masked: Masked) -> dict[str, Any]:
+def _of_druid(druid_state: DruidState | None) -> dict[str, Any]:
     """Return Druid's state; empty if it was not read, so that the last one stays."""
     if druid_state is None:
         return {}
     if isinstance(druid_state, TaskState):
         task_status = druid_state.status or {}
-        code = truncate(str(task_status.get("statusCode") or druid_state.attempt.task.status), MAX_ERROR_LENGTH)
+        code = excerpt(str(task_status.get("statusCode") or druid_state.attempt.task.status), MAX_ERROR_LENGTH)
         detail = str(task_status.get("runnerStatusCode") or code) if code == batch.RUNNING else code
-        detail = truncate(detail, MAX_ERROR_LENGTH)
+        detail = excerpt(detail, MAX_ERROR_LENGTH)
         return {"taskId": druid_state.id, "state": code, "detailedState": detail}
     payload = druid_state.payload
     detail = str(payload.get("detailedState") or payload.get("scheduleStatus") or payload.get("state") or "")
-    detail = truncate(detail, MAX_ERROR_LENGTH)
+    detail = excerpt(detail, MAX_ERROR_LENGTH)
     lag = payload.get("aggregateLag")
     return {
         "taskId": druid_state.id,
-        "state": truncate(str(payload.get("state") or detail), MAX_ERROR_LENGTH),
+        "state": excerpt(str(payload.get("state") or detail), MAX_ERROR_LENGTH),
         "detailedState": detail,
         "suspended": druid_state.is_suspended,
         # the schema requires an integer of 64 bits
         **({"lag": lag} if isinstance(lag, int) and abs(lag) < 2**63 else {}),
-        "recentErrors": [*map(masked, _recent_errors(druid_state))],
+        "recentErrors": _recent_errors(druid_state),
     }
 
 

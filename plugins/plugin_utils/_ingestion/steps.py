@@ -134,9 +134,8 @@ class Write(Request):
         return self.change.title
 
     @property
-    def differences(self) -> tuple[dict[str, Any], ...]:
-        before, after = self.change.masked
-        return (_difference(self.change.what, before or "", after or ""),)
+    def differences(self) -> tuple[step.Difference, ...]:
+        return (step.Difference(self.change.what, *self.change.marked),)
 
     @property
     def reason(self) -> str:
@@ -188,8 +187,8 @@ class Submit(Request):
         return f"submit task {self.job.task_id(self.attempt)}"
 
     @property
-    def differences(self) -> tuple[dict[str, Any], ...]:
-        return (_difference(self.title, "", spec_masking.masked(self.job.submission(self.attempt))),)
+    def differences(self) -> tuple[step.Difference, ...]:
+        return (step.Difference(self.title, None, spec_masking.marked(self.job.submission(self.attempt))),)
 
     def effect(self, client: DruidClient) -> Effect:
         from ansible_collections.druidops.druid.plugins.module_utils._resources.task import submit
@@ -245,10 +244,6 @@ def _terminate_supervisor(client: DruidClient, supervisor: str) -> Effect:
     terminate(client, supervisor)
     orphaned, warnings = shut_down_orphaned_tasks(client, supervisor, payload)
     return Effect(warnings, tuple(Terminate("task", each) for each in orphaned))
-
-
-def _difference(what: str, before: Any, after: Any) -> dict[str, Any]:
-    return {"before": before, "after": after, "before_header": what, "after_header": what}
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 def masked_pair(before: Any, after: Any) -> tuple[Any, Any]:
     """Return both manifests with masked secrets; a changed secret is still visible as a change."""
-    return masking.masked_pair(_marked(before), _marked(after))
+    return masking.masked_pair(marked(before), marked(after))
 
 
 def masker_of(manifests: Iterable[Any]) -> Masker:
@@ -37,10 +37,11 @@ def searched(resource: Mapping[str, Any]) -> Any:
     return upper_levels({name: value for name, value in resource.items() if name != "status"})
 
 
-def _marked(value: Any) -> Any:
+def marked(value: Any) -> Any:
+    """Return a manifest with the copy of the whole object in it marked as a secret."""
     if isinstance(value, Mapping):
-        return {name: Confidential(child) if name == _LAST_APPLIED else _marked(child) for name, child in value.items()}
-    return [_marked(element) for element in value] if isinstance(value, list) else value
+        return {name: Confidential(child) if name == _LAST_APPLIED else marked(child) for name, child in value.items()}
+    return [marked(element) for element in value] if isinstance(value, list) else value
 
 
 def _known(value: Any) -> Any:

@@ -7,14 +7,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from functools import cache, partial
+from functools import partial
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import Masker
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
-from ansible_collections.druidops.druid.plugins.module_utils._values.userinfo import without_userinfo
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -26,12 +26,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
     with_short_messages,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.delete import delete_resource
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import (
+    NO_SECRETS,
+    Masking,
+    TextPath,
+    masked_errors,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.operator_environment import is_too_often
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
     Conditions,
-    Masked,
     Report,
     StatusChange,
     is_new_generation,
@@ -43,7 +48,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import Submitted
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import written
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import masked_excerpts
 
 _Options = TypeVar("_Options", bound=Options)
 _Done = TypeVar("_Done")
@@ -64,8 +68,8 @@ class Kind(KindMetrics, Generic[_Options, _Done, _Plan]):
     reported. `variable` is the role's variable with the resource, `role_variables` are variables of the role besides
     those for options, without their prefix. `arguments` are options of the action besides the common ones. A task
     waits while all problems have a `transient` reason, and it is not `stuck`. A resource that is not Ready for a
-    `requested` reason is as requested. With `reads_cache`, the operator reads
-    its cache first: ansible-operator then watches all kinds that are read, of which there must be few.
+    `requested` reason is as requested. `texts` are texts in its status besides messages. With `reads_cache`, the
+    operator reads its cache first: ansible-operator then watches all kinds that are read, of which there must be few.
     """
 
     finalizer: ClassVar[str]
@@ -73,6 +77,7 @@ class Kind(KindMetrics, Generic[_Options, _Done, _Plan]):
     arguments: ClassVar[Mapping[str, Any]]
     transient: ClassVar[frozenset[str]]
     requested: ClassVar[frozenset[str]]
+    texts: ClassVar[tuple[TextPath, ...]] = ()
     role_variables: ClassVar[tuple[str, ...]] = ()
     reads_cache: ClassVar[bool] = True
     plan: type[_Plan]
@@ -114,9 +119,9 @@ class Kind(KindMetrics, Generic[_Options, _Done, _Plan]):
         """Return the plan as lines of text."""
         return [line for step in plan.steps for line in step.lines]
 
-    def diff(self, plan: _Plan) -> list[dict[str, Any]]:
-        """Return before and after of each change, without secrets."""
-        return [each for step in plan.steps for each in step.differences]
+    def diff(self, plan: _Plan, masking: Masking = NO_SECRETS) -> list[dict[str, Any]]:
+        """Return before and after of each change, with masked secrets."""
+        return [each.shown(masking) for step in plan.steps for each in step.differences]
 
     @abstractmethod
     def details(self, status: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -142,12 +147,12 @@ class Kind(KindMetrics, Generic[_Options, _Done, _Plan]):
         """Return what came of the reconcile."""
 
     @abstractmethod
-    def masker(self, done: _Done) -> Masked:
-        """Return a function that masks the secrets in all that was read."""
+    def masker(self, done: _Done) -> Masker:
+        """Return what masks the secrets in all that was read."""
 
     @abstractmethod
-    def status(self, done: _Done, plan: _Plan, now: datetime, check_mode: bool, masked: Masked) -> dict[str, Any]:
-        """Return the whole status; `plan` is masked, `masked` is for other texts."""
+    def status(self, done: _Done, plan: _Plan, now: datetime, check_mode: bool) -> dict[str, Any]:
+        """Return the whole status. The texts of `plan` are masked already, those of the status (`texts`) later."""
 
     def events(self, _done: _Done, completed: Completed[_Plan], change: StatusChange) -> Iterable[EventText]:
         """Yield the events of the completed steps and of new problems. Their messages are masked later."""
@@ -189,7 +194,8 @@ class Kind(KindMetrics, Generic[_Options, _Done, _Plan]):
         KubernetesError if the API cannot be read; the conditions report it. All other problems are in the report.
         """
         try:
-            done = self.reconcile_once(api, resource, options, now)
+            with masked_errors(resource):
+                done = self.reconcile_once(api, resource, options, now)
         except KubernetesError as error:
             if not options.check_mode:
                 report_observe_failure(api, resource, error, now, self.after_failed_read)
@@ -199,12 +205,16 @@ class Kind(KindMetrics, Generic[_Options, _Done, _Plan]):
 
     def report(self, api: KubernetesApi, done: _Done, check_mode: bool, now: datetime) -> Report[_Plan]:
         """Write status and events (never in check mode, never without a resource) and return the report."""
-        masked = _lazy(partial(self.masker, done))
-        completed = _with_masked_plan(self.completed(done, check_mode), masked)
-        plan = completed.plan
-        document = with_short_messages(self.status(done, plan, now, check_mode, masked))
+        masking = Masking(partial(self.masker, done))
+        masked = masking.text
+        completed = self.completed(done, check_mode)
+        plan = completed.plan.with_texts(masked)
+        completed = replace(completed, plan=plan)
+        document = self.status(done, plan, now, check_mode)
+        if document != completed.previous:
+            document = with_short_messages(masking.status(document, self.texts))
         reported = (text for text in api.warnings if self.finalizer not in text)
-        warnings = tuple(dict.fromkeys(map(masked, (*completed.plan.reported, *reported))))
+        warnings = tuple(dict.fromkeys(map(masked, (*plan.reported, *reported))))
         errors: tuple[str, ...] = ()
         is_stored, is_planned = "uid" in completed.resource["metadata"], check_mode and plan.changes
         texts: tuple[EventText, ...] = ()
@@ -228,24 +238,5 @@ class Kind(KindMetrics, Generic[_Options, _Done, _Plan]):
             masked(stuck) if (stuck := self.stuck(done, plan, now)) else "",
             is_known,
             is_too_often(completed.resource["metadata"].get("annotations") or {}),
+            masking,
         )
-
-
-def _lazy(masker: Callable[[], Masked]) -> Masked:
-    """Return a function that searches for secrets when the first text has to be masked: that takes long.
-
-    It also masks the users and passwords of URLs: a message may quote a field in which no URL is expected. Excerpts of
-    texts are truncated after that.
-    """
-    search = cache(masker)
-
-    def masked(text: str) -> str:
-        return masked_excerpts(text, lambda whole: without_userinfo(search()(whole)))
-
-    return masked
-
-
-def _with_masked_plan(completed: Completed[_Plan], masked: Masked) -> Completed[_Plan]:
-    plan = completed.plan
-    findings = tuple(replace(each, message=masked(each.message)) for each in plan.findings)
-    return replace(completed, plan=replace(plan, findings=findings, warnings=tuple(map(masked, plan.warnings))))

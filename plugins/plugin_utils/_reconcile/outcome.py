@@ -7,9 +7,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Self, TypeVar
 
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import Masker
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
@@ -25,7 +26,7 @@ class Outcome(Generic[_Plan]):
 
     `report` is that of the last reconcile, None if there was none. `remains` names the objects that are not deleted
     yet; with `is_deleted` the resource is. `stuck`: why the task does not wait any longer, although the desired state
-    is not reached.
+    is not reached. `masker` has the secrets of all reconciles with steps.
     """
 
     plan: _Plan
@@ -36,6 +37,7 @@ class Outcome(Generic[_Plan]):
     remains: tuple[str, ...] = ()
     is_deleted: bool = False
     stuck: str = ""
+    masker: Masker = field(default=Masker(), repr=False)
 
     @property
     def problems(self) -> tuple[Finding, ...]:
@@ -45,7 +47,10 @@ class Outcome(Generic[_Plan]):
         """Return the outcome after one more reconcile."""
         plan = report.plan.following(self.plan)
         warnings = tuple(dict.fromkeys((*self.warnings, *report.warnings)))
-        return replace(self, plan=plan, changed=self.changed or report.changed, report=report, warnings=warnings)
+        # Without steps, all texts of the report are masked already.
+        masker = self.masker | report.masking.masker if report.changed else self.masker
+        changed = self.changed or report.changed
+        return replace(self, plan=plan, changed=changed, report=report, warnings=warnings, masker=masker)
 
 
 # Receives a line of progress.

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Self, TypeVar
 
@@ -54,6 +54,11 @@ class Plan(Generic[_Step]):
     def following(self, earlier: Self) -> Self:
         """Return the plan of a later reconcile with the steps of the earlier one before its own."""
         return replace(self, steps=(*earlier.steps, *self.steps))
+
+    def with_texts(self, change: Callable[[str], str]) -> Self:
+        """Return the plan with this change of all its texts, apart from those of the steps."""
+        findings = tuple(replace(each, message=change(each.message)) for each in self.findings)
+        return replace(self, findings=findings, warnings=tuple(map(change, self.warnings)))
 
     @property
     def titles(self) -> list[str]:

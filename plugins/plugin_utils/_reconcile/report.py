@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
@@ -24,27 +24,26 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import send
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import Masking
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.operator_environment import LEAST_PERIOD_SECONDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed, Plan, previous_status
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 
 _Plan = TypeVar("_Plan", bound=Plan[Any])
 
-# Returns a text without secrets.
-Masked = Callable[[str], str]
 Conditions = Iterable[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
 class Report(Generic[_Plan]):
-    """Completed steps of a reconcile, or planned ones in check mode. All texts are masked.
+    """Completed steps of a reconcile, or planned ones in check mode. All texts are masked, but for those of steps.
 
     With `is_final` there is nothing to wait for: the desired state is reached, or a lasting problem blocks it.
     `progress` is a line of text. `requeue_after` are the seconds until the next reconcile, None for the regular period.
     `reporting_errors` are errors of writes of status and events; with `is_deleted` the resource was deleted.
     `stuck`: why it does not reach the desired state by itself, empty if it may. With `is_known` there is nothing to
     write: no step, and the status and the events have all this already. `is_too_often`: the resource
-    requests a shorter period than the operator has.
+    requests a shorter period than the operator has. `masking` is for the texts of the steps.
     """
 
     plan: _Plan
@@ -58,6 +57,7 @@ class Report(Generic[_Plan]):
     stuck: str = ""
     is_known: bool = False
     is_too_often: bool = False
+    masking: Masking = field(default_factory=Masking, compare=False, repr=False)
 
     @property
     def changed(self) -> bool:

@@ -18,6 +18,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.userinfo im
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, ResourceNotFound
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import UNKNOWN_AGE_SECONDS, timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import Masking
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
@@ -32,12 +33,13 @@ def of_outcome(
     kind: Kind[_Options, Any, _Plan], request: Request[_Options], outcome: Outcome[_Plan], fail_when_blocked: bool
 ) -> dict[str, Any]:
     """Return the result of a task that ran, even in part."""
+    masking = Masking(lambda: outcome.masker)
     returned = {
         "name": request.name,
         "namespace": request.namespace,
         "changed": outcome.changed,
-        "plan": kind.lines(outcome.plan),
-        "diff": kind.diff(outcome.plan),
+        "plan": masking.everything(kind.lines(outcome.plan)),
+        "diff": masking.everything(kind.diff(outcome.plan, masking)),
         **kind.flags(outcome.plan),
         **(_of_report(kind, outcome.report) if outcome.report else {}),
     }

@@ -14,6 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.delete import continue_deletion
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import masked_errors
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import (
     Outcome,
     Progress,
@@ -32,6 +33,13 @@ def run(
     kind: Kind[_Options, Any, _Plan], api: KubernetesApi, request: Request[_Options], progress: Progress, clock: Clock
 ) -> Outcome[_Plan]:
     """Run the request. DruidopsError if it cannot start."""
+    with masked_errors(request.resource, request.spec):
+        return _run(kind, api, request, progress, clock)
+
+
+def _run(
+    kind: Kind[_Options, Any, _Plan], api: KubernetesApi, request: Request[_Options], progress: Progress, clock: Clock
+) -> Outcome[_Plan]:
     if request.absent:
         delete = kind.delete_without_resource if request.without_resource else kind.delete_resource
         return delete(api, request, progress, clock)

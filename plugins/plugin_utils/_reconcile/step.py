@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import masked_pair
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import NO_SECRETS, Masking
 
 if TYPE_CHECKING:
     # Steps are part of decisions, which are pure: only their execution accesses the API.
@@ -54,6 +56,25 @@ class Context:
     state: Any = None
 
 
+@dataclass(frozen=True)
+class Difference:
+    """Before and after of a change, with their secrets marked. None: it does not exist."""
+
+    what: str
+    before: Any
+    after: Any
+
+    def shown(self, masking: Masking = NO_SECRETS) -> dict[str, Any]:
+        """Return what Ansible's callbacks show: secrets are masked, and whether a marked one has changed is visible."""
+        before, after = self.masked(masking)
+        return {"before": before or "", "after": after or "", "before_header": self.what, "after_header": self.what}
+
+    def masked(self, masking: Masking) -> tuple[Any, Any]:
+        """Return before and after without the marked secrets, and without those of `masking`."""
+        before, after = masked_pair(self.before, self.after)
+        return masking.everything(before), masking.everything(after)
+
+
 class Shown(ABC):
     """What is shown of a write: in a plan, and once it is done."""
 
@@ -71,8 +92,8 @@ class Shown(ABC):
         return (self.title,)
 
     @property
-    def differences(self) -> tuple[dict[str, Any], ...]:
-        """Before and after of each change, without secrets, as Ansible shows them."""
+    def differences(self) -> tuple[Difference, ...]:
+        """Before and after of each change."""
         return ()
 
     @property

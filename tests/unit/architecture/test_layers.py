@@ -195,7 +195,10 @@ PURE = (
     "plugins/plugin_utils/_cluster/render",
     *(f"plugins/plugin_utils/_cluster/{name}.py" for name in ("delete/order", "plan_output", "requeue", "status")),
     "plugins/plugin_utils/_values",
-    *(f"plugins/plugin_utils/_reconcile/{name}.py" for name in ("custom_resource", "plan", "resource_steps")),
+    *(
+        f"plugins/plugin_utils/_reconcile/{name}.py"
+        for name in ("custom_resource", "masking", "plan", "resource_steps")
+    ),
     *(
         f"plugins/plugin_utils/_druid_api/{name}.py"
         for name in ("change", "error_findings", "normalization", "request", "target")

@@ -8,7 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.differences import differences, entry, listed
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import masked_pair
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.differences import (
+    ObjectDifference,
+    differences,
+    listed,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
@@ -54,17 +59,17 @@ class DruidRequest(Request, Step):
         return f"{self.key} in Druid"
 
     @property
-    def masked_states(self) -> tuple[Any, Any]:
-        """The states without secrets."""
+    def marked_states(self) -> tuple[Any, Any]:
+        """The states, with their secrets marked."""
         return self.states
 
     @property
-    def differences(self) -> tuple[dict[str, Any], ...]:
-        return (entry(self.place, *self.masked_states),)
+    def differences(self) -> tuple[ObjectDifference, ...]:
+        return (ObjectDifference(self.place, *self.marked_states),)
 
     @property
     def message(self) -> str:
-        return f"Done in Druid: {self.action}.{listed(list(differences(*self.masked_states)))}"
+        return f"Done in Druid: {self.action}.{listed(list(differences(*masked_pair(*self.marked_states))))}"
 
     def blocks(self, step: Step) -> bool:
         """What follows in Kubernetes is decided on what Druid has, once it has it. So nothing else has to wait.
@@ -124,8 +129,8 @@ class ChangeConfig(DruidRequest):
         return self.change.what
 
     @property
-    def masked_states(self) -> tuple[Any, Any]:
-        return self.change.masked
+    def marked_states(self) -> tuple[Any, Any]:
+        return self.change.marked
 
     def send(self, client: Any, state: Any) -> Result[Step]:
         from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import (

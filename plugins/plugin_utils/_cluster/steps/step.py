@@ -11,7 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.differences import change_text, entry, essence
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.differences import (
+    ObjectDifference,
+    change_text,
+    entry,
+    essence,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
@@ -134,7 +139,7 @@ class Step(step.Step):
         return DESTRUCTIVE if self.is_destructive else ""
 
     @property
-    def differences(self) -> tuple[dict[str, Any], ...]:
+    def differences(self) -> tuple[ObjectDifference, ...]:
         """The object before and after; of a new one the manifest, without the server's defaults."""
         after = essence(self.manifest if self.live is None else self.after)
         place = f"{self.key.kind} {self.namespace}/{self.key.name}"

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import Masker
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID, Druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
@@ -21,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Masked, Report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import of_outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
@@ -44,8 +45,8 @@ class Found(Druid):
     def __init__(self, ready: Mapping[str, Any]) -> None:
         self.ready = ready
 
-    def masker(self, done: Reconciled) -> Masked:
-        return str
+    def masker(self, done: Reconciled) -> Masker:
+        return Masker()
 
     def status(self, *_arguments: Any) -> dict[str, Any]:
         return {"conditions": [self.ready], "nodes": "0/1"}

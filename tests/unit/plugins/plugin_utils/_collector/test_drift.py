@@ -128,7 +128,7 @@ def test_what_is_not_applied_is_not_ready() -> None:
 
 def test_begun_installation_is_recorded_until_the_mark() -> None:
     def release_in_status(**fields: Any) -> dict[str, Any]:
-        found: dict[str, Any] = status.status(reconciled(**fields), [], NOW, False, str).get("release", {})
+        found: dict[str, Any] = status.status(reconciled(**fields), [], NOW, False).get("release", {})
         return found
 
     assert release_in_status(is_installing=True)["installing"] is True

@@ -86,7 +86,7 @@ class World:
         self._write()
         last = read_last_applied(observed.record, ingestion) if observed.record else None
         record = plan.saved[-1] if plan.saved else last
-        self.status = status(ingestion, inputs.druid_state, plan.findings, self.status, NOW, str, record)
+        self.status = status(ingestion, inputs.druid_state, plan.findings, self.status, NOW, record)
 
     def _write(self) -> None:
         if self.writes_left == 0:

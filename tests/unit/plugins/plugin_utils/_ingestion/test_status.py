@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import Masker
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import Attempt
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
@@ -27,7 +28,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.status i
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import with_short_messages
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import masked_excerpts
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import Masking
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,
     ingestion,
@@ -49,9 +50,7 @@ def task(status: Any, phase: Any = "submitted", code: str = "", action: Any = "n
     return TaskState(batch.job(parsed, 1), Attempt(SubmittedTask("t", 1, phase, code), action), status, **more)
 
 
-def masked(text: str) -> str:
-    """As the report does it."""
-    return masked_excerpts(text, lambda whole: whole.replace("hunter2", "****"))
+SECRET = "hunter2-hunter2-hunter2"
 
 
 def document(
@@ -61,7 +60,8 @@ def document(
     previous: Any = None,
     record: LastApplied | None = None,
 ) -> dict[str, Any]:
-    return status(parsed or ingestion(), state, findings, previous or {}, NOW, masked, record)
+    found = status(parsed or ingestion(), state, findings, previous or {}, NOW, record)
+    return Masking(lambda: Masker((SECRET,))).status(found, INGESTION.texts)
 
 
 def summary(found: dict[str, Any]) -> tuple[str, ...]:
@@ -145,7 +145,7 @@ def test_fields_from_druid() -> None:
 
 @pytest.mark.parametrize("position", range(485, 501))
 def test_no_part_of_a_secret_is_left_at_the_end_of_a_long_error(position: int) -> None:
-    errors = [{"message": f"{'x' * position}hunter2{'x' * 99}"}]
+    errors = [{"message": f"{'x' * position}{SECRET}{'x' * 99}"}]
     state = supervisor(healthy=False, state="UNHEALTHY_SUPERVISOR", recentErrors=errors)
     found = document(state)
     assert not [text for text in (*found["recentErrors"], found["message"]) if "hu" in text]

@@ -39,9 +39,11 @@ class MemoryApi(KubernetesApi):
     def _request(self, method: str, kind: str, namespace: str | None, *arguments: Any, **named: Any) -> Manifest:
         name, query, body = (*arguments, None, None, None)[:3]
         body = named.get("body", body)
-        name = name or (body or {})["metadata"]["name"]
         if (method, kind) in self.rejected:
-            raise self._error(method, kind, namespace, name, FORBIDDEN, self.rejected[method, kind])
+            raise self._error(method, kind, namespace, str(name), FORBIDDEN, self.rejected[method, kind])
+        if method == "GET" and name is None:
+            return {"items": self.of_kind(kind)}
+        name = name or (body or {})["metadata"]["name"]
         live = self.objects.get((kind, name))
         is_creation = method == "POST" or "force" in (query or {})
         if live is None and not is_creation:
