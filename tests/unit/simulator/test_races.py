@@ -9,7 +9,6 @@ Each needs one rule of the decision or of the writes; without that rule, PVCs ar
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
@@ -124,7 +123,7 @@ RACES: dict[str, Race] = {
         requests=_ALL,
     ),
     "the resource is deleted with --cascade=orphan": Race(
-        ("_owns_again", (sys.modules[outdated_resource.__module__],)),
+        ("_owns_again", (outdated_resource,)),
         Cluster({GROUP: Group(replicas=2)}),
         (),
         (),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decide
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decision import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import ClusterReads
