@@ -46,7 +46,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
-    Conditions,
     StatusChange,
     ready_message,
 )
@@ -76,6 +75,7 @@ class Druid(Kind[Options, Reconciled, Plan]):
     arguments = ARGUMENTS
     role_variables = ("install_crds",)
     transient = reasons.TRANSIENT_OF_DRUID
+    requested = statuses.REQUESTED
     texts = (
         ("druidNodeStatus", "reason"),
         ("rollout", STALLED),
@@ -201,9 +201,6 @@ class Druid(Kind[Options, Reconciled, Plan]):
                 yield from feature.events(done, change)
         if change.has_new_problems:
             yield from events.problem_texts(done.results, completed.plan.findings)
-
-    def is_settled(self, conditions: Conditions) -> bool:
-        return statuses.is_settled(conditions)
 
     def requeue_after(self, status: Mapping[str, Any], now: datetime, has_changed: bool) -> int | None:
         return requeue_after(status, now, has_changed)

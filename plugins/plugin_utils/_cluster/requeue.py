@@ -14,11 +14,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import FIELD
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.orphan_status import next_deletion
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import is_settled
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import REQUESTED
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
     MIN_BACKOFF_SECONDS,
     backoff_since,
+    is_settled,
 )
 
 # Pods of a deleted workload are terminating within a second, unless the garbage collector is busy.
@@ -43,7 +44,7 @@ def requeue_after(document: Mapping[str, Any], now: datetime, has_changed: bool 
         return MIN_BACKOFF_SECONDS
     if by_type["Paused"]["status"] == "True":
         return None
-    is_moving = not is_settled(by_type.values())
+    is_moving = not is_settled(by_type.values(), REQUESTED)
     deletion = next_deletion(document, now)
     waited = backoff_since(by_type["Ready"]["lastTransitionTime"], now)
     return min(

@@ -52,7 +52,7 @@ _SEPARATOR = " | "
 # More are not recorded, and none of those is an event.
 MAX_HIDDEN = 100
 # Not Ready, but requested by the user: there is nothing to wait for.
-_USER_REQUESTED = frozenset({reasons.STOPPED, reasons.NO_PODS, reasons.CHANGES_PENDING})
+REQUESTED = frozenset({reasons.STOPPED, reasons.NO_PODS, reasons.CHANGES_PENDING})
 # Not Ready although all pods are: findings that are not a problem, the most important one first.
 _UNFINISHED = (
     reasons.CHANGES_PENDING,
@@ -143,14 +143,6 @@ def decommissioned_groups(findings: Iterable[Finding]) -> frozenset[str | None]:
     return frozenset(each.group for each in findings if each.reason == reasons.DECOMMISSIONING_HISTORICALS)
 
 
-def is_settled(conditions: Iterable[Mapping[str, Any]]) -> bool:
-    """True when the cluster is in the requested state: ready, stopped, or paused with pending changes."""
-    return any(
-        each["type"] == "Ready" and (each["status"] == "True" or each.get("reason") in _USER_REQUESTED)
-        for each in conditions
-    )
-
-
 def _changing_groups(
     as_they_are: Sequence[GroupState], states: Sequence[GroupState], findings: Sequence[Finding]
 ) -> list[str]:
@@ -229,7 +221,7 @@ def _joined(found: Sequence[Cause]) -> str:
 def _stalled(ready: Condition, found: Sequence[Cause]) -> list[Condition]:
     """Return the condition Stalled of the kstatus convention, if the cluster does not become ready by itself."""
     lasting = [each for each in found if each.lasts]
-    if ready["status"] == "True" or not (lasting or ready["reason"] in _USER_REQUESTED):
+    if ready["status"] == "True" or not (lasting or ready["reason"] in REQUESTED):
         return []
     reason, text = (lasting[0].reason, _joined(lasting)) if lasting else (ready["reason"], ready["message"])
     return [condition(STALLED_CONDITION, True, reason, text)]

@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import (
     digest_of_warning,
-    is_settled,
     status,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -198,7 +198,7 @@ def test_conditions(row: tuple[str, Manifest, Condition, Condition, Condition, C
         "Paused": paused,
     }
     assert is_ready(document["conditions"]) is (ready[0] == "True")
-    assert is_settled(document["conditions"]) is (ready in (READY, CHANGES, ("False", reasons.STOPPED)))
+    assert DRUID.is_settled(document["conditions"]) is (ready in (READY, CHANGES, ("False", reasons.STOPPED)))
     assert document.get("reason") == (None if ready[0] == "True" else ready[1])
     assert document["druidNodeStatus"]["druidNodeConditionType"] == kind
     assert document["druidNodeStatus"]["druidNode"] == node
@@ -346,7 +346,7 @@ def test_a_cluster_without_pods_is_never_ready(nodes: dict[str, Any]) -> None:
     document = of(running(which) if nodes else Observed(), cluster=which)
     assert conditions(document)["Ready"] == ("False", reasons.NO_PODS)
     assert document["nodes"] == "0/0"
-    assert is_settled(document["conditions"])
+    assert DRUID.is_settled(document["conditions"])
 
 
 def test_failed_read_is_reported() -> None:
