@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
@@ -84,13 +85,13 @@ class Observed:
 
     def pods_of(self, group: Group) -> Iterator[Manifest]:
         """Yield the live pods of a group."""
-        return self._pods(group.unique_name)
+        return iter(self._pods.get(group.unique_name, ()))
 
     def orphans_of(self, unique_name: str) -> list[Manifest]:
         """Return the pods of a workload that was deleted to be recreated."""
         if any((kind, unique_name) in self.objects for kind in WORKLOADS):
             return []
-        return [pod for pod in self._pods(unique_name) if not is_terminating(pod)]
+        return [pod for pod in self._pods.get(unique_name, ()) if not is_terminating(pod)]
 
     def orphaned_replicas(self, unique_name: str) -> int:
         """Return the replicas that adopt all orphans: of a StatefulSet the highest ordinal counts, not the number."""
@@ -99,8 +100,13 @@ class Observed:
         running = [pod for pod in orphans if (pod.get("status") or {}).get("phase") != "Failed"]
         return max([len(running), *(_ordinal(pod, unique_name) + 1 for pod in orphans)])
 
-    def _pods(self, unique_name: str) -> Iterator[Manifest]:
-        return (pod for pod in self.of_kind("Pod") if _labels(pod).get(names.GROUP_LABEL) == unique_name)
+    @cached_property
+    def _pods(self) -> Mapping[str | None, list[Manifest]]:
+        """The pods by the unique name of their group."""
+        found: dict[str | None, list[Manifest]] = {}
+        for pod in self.of_kind("Pod"):
+            found.setdefault(_labels(pod).get(names.GROUP_LABEL), []).append(pod)
+        return found
 
     def with_objects(self, found: Iterable[Manifest]) -> Observed:
         """Return the same with these objects added or replaced."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,7 @@ QUANTITY = "Quantity"
 
 
 class Shape:
-    """The structure of one value for server-side apply: a field of ``structure.json``.
-
-    A reconcile asks for the same shapes thousands of times: each is computed once.
-    """
+    """The structure of one value for server-side apply: a field of ``structure.json``."""
 
     def __init__(self, description: Mapping[str, Any] | None = None) -> None:
         found = description or {}
@@ -36,27 +33,17 @@ class Shape:
         # The merge key of a list, and the server's defaults for missing fields of it.
         self.keys: tuple[str, ...] = tuple(found.get("keys", ()))
         self._defaults: Mapping[str, Any] = found.get("defaults", {})
-        self._has_atomic_elements: bool = found.get("atomic_elements", False)
-        self._children: dict[str, Shape] = {}
+        # The shapes of each element of a list, and of each value of a mapping with free keys.
+        scalar = SCALAR if found else self
+        atomic = found.get("atomic_elements", False)
+        self.element: Shape = Shape({"type": self.type, "atomic": atomic}) if found.get("list") else scalar
+        self._values: Shape = Shape({"type": self.type}) if found.get("map") else scalar
 
     def child(self, name: str) -> Shape:
         """Return the shape of the field or entry ``name`` of a mapping."""
         if self.is_free_map:
             return self._values
-        found = self._children.get(name)
-        if found is None:
-            description = _types().get(self.type or "", {}).get(name)
-            found = self._children[name] = Shape(description) if description else SCALAR
-        return found
-
-    @cached_property
-    def element(self) -> Shape:
-        """The shape of each element of a list."""
-        return Shape({"type": self.type, "atomic": self._has_atomic_elements}) if self.type else SCALAR
-
-    @cached_property
-    def _values(self) -> Shape:
-        return Shape({"type": self.type}) if self.type else SCALAR
+        return _types().get(self.type or "", {}).get(name, SCALAR)
 
     def key_of(self, element: Mapping[str, Any]) -> tuple[Any, ...]:
         """Return the merge key of ``element``, with the server's default for a missing field."""
@@ -73,11 +60,13 @@ def shape_of(kind: str) -> Shape:
 
 
 @cache
+def _types() -> Mapping[str, Mapping[str, Shape]]:
+    """Return the shapes of the fields of each type: a reconcile needs the same ones thousands of times."""
+    types = _document()["types"]
+    return {name: {field: Shape(each) for field, each in fields.items()} for name, fields in types.items()}
+
+
+@cache
 def _document() -> dict[str, Any]:
     document: dict[str, Any] = json.loads((Path(__file__).parent / "structure.json").read_text(encoding="utf-8"))
     return document
-
-
-def _types() -> dict[str, Any]:
-    types: dict[str, Any] = _document()["types"]
-    return types

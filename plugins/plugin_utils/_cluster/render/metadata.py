@@ -69,4 +69,5 @@ def _without_none(value: Any) -> Any:
         return value
     if isinstance(value, (list, tuple)):
         return [_without_none(item) for item in value]
-    return without_none(value) if isinstance(value, Mapping) else value
+    # A dict first: it takes longer to recognize it as a Mapping.
+    return without_none(value) if isinstance(value, (dict, Mapping)) else value
