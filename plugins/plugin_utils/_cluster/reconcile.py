@@ -26,10 +26,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import IN_STATUS, ChangeConfig
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_findings import ConnectionUnavailable
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import without_normalization
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import connected_once
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
@@ -114,11 +112,14 @@ def _with_dynamic_configs(done: Reconciled, context: Context, options: Options, 
         client = context.druid("spec.dynamicConfig")
     except ConnectionUnavailable as error:
         return _noted(done, (error.finding,))
-    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import find_configs
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dynamic_config import (
+        ChangeConfig,
+        find_changes,
+    )
 
     known = (done.resource.get("status") or {}).get("dynamicConfig") or {}
     with options.phases("decide"):
-        found = find_configs(client, due.configs, partial(without_normalization, known=known, store=IN_STATUS))
+        found = find_changes(client, due.configs, known)
     steps, done = tuple(map(ChangeConfig.of, found.changes)), _noted(done, found.findings, found.warnings)
     if is_plan or not steps:
         return replace(done, plan=replace(done.plan, steps=(*done.plan.steps, *steps)))

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from dataclasses import dataclass, field
+from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import masked_pair
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.differences import (
@@ -16,15 +16,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.difference
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_change import ListChange
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import Store, with_normalized
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Result
-
-# In status.dynamicConfig, which does not belong to one spec: the digest includes the desired configuration.
-IN_STATUS = Store(name=lambda change: change.id, state=lambda change: [change.desired, change.before])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,42 +101,3 @@ class ChangeList(DruidRequest):
 
         change_list(client, self.path, self.change, self.action)
         return Result(self)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChangeConfig(DruidRequest):
-    """A change of a dynamic configuration of the cluster. What Druid makes of it is recorded in the status."""
-
-    change: DruidChange
-
-    @classmethod
-    def of(cls, change: DruidChange) -> Self:
-        """Return the step for a change."""
-        what, states = ObjectKey(change.kind, change.id), (change.before, change.after)
-        return cls(what=what, action=change.title, states=states, change=change)
-
-    @property
-    def subject(self) -> str:
-        return self.change.what
-
-    @property
-    def place(self) -> str:
-        return self.change.what
-
-    @property
-    def marked_states(self) -> tuple[Any, Any]:
-        return self.change.marked
-
-    def send(self, client: Any, state: Any) -> Result[Step]:
-        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import (
-            remaining_change,
-            write_change,
-        )
-
-        written = write_change(client, self.change)
-        remaining = remaining_change(client, self.change, written.after)
-        done = replace(self.change, after=written.after)
-        warnings = tuple(dict.fromkeys((*state.plan.warnings, *written.warnings, *remaining.warnings)))
-        known = with_normalized(state.normalized_in_druid, (done,), (remaining,), IN_STATUS)
-        state = replace(state, plan=replace(state.plan, warnings=warnings), normalized_in_druid=known)
-        return Result(self.of(done), state=state)

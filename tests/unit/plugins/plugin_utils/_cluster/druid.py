@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dynamic_config import ChangeConfig
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import ChangeConfig
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DYNAMIC_CONFIG, DruidChange
 
 NODE = {

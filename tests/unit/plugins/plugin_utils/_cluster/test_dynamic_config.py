@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Mapping
-from functools import partial
 from typing import Any, cast
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ApiError, Unreachable
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dynamic_config import ChangeConfig, find_changes
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import IN_STATUS, ChangeConfig
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import without_normalization
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import ConfigChanges, find_configs
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import (
     Context,
@@ -46,10 +43,6 @@ class Coordinator(FakeDruid):
         self.config.update({name: min(10, body[name]) for name in self.config if name in body})
 
 
-def found(coordinator: Any, desired: Mapping[str, Any], known: Mapping[str, str]) -> ConfigChanges:
-    return find_configs(coordinator, desired, partial(without_normalization, known=known, store=IN_STATUS))
-
-
 def written(
     coordinator: Any, changes: Iterable[DruidChange], known: Mapping[str, str]
 ) -> tuple[tuple[Result[Any], ...], Reconciled]:
@@ -63,7 +56,7 @@ def written(
 def test_normalized_value_is_written_once() -> None:
     coordinator = Coordinator({"maxSegmentsToMove": 5, "replicantLifetime": 1})
     desired = {"coordinator": {"maxSegmentsToMove": 20}}
-    first = found(coordinator, desired, {})
+    first = find_changes(coordinator, desired, {})
     assert [change.title for change in first.changes] == ["update dynamic configuration of the Coordinator"]
     assert pickle.loads(pickle.dumps(first)) == first
     [result], done = written(coordinator, first.changes, {})
@@ -71,17 +64,17 @@ def test_normalized_value_is_written_once() -> None:
     assert [text for text in done.plan.warnings if "Druid normalizes maxSegmentsToMove" in text]
     known = done.normalized_in_druid
     assert known == {"coordinator": digest([desired["coordinator"], coordinator.config])}
-    again = found(coordinator, desired, known)
+    again = find_changes(coordinator, desired, known)
     assert (again.changes, bool(again.warnings)) == ((), True)
     # until the spec or the configuration in Druid changes
-    assert found(coordinator, {"coordinator": {"maxSegmentsToMove": 30}}, known).changes
+    assert find_changes(coordinator, {"coordinator": {"maxSegmentsToMove": 30}}, known).changes
     coordinator.config["replicantLifetime"] = 2
-    assert found(coordinator, desired, known).changes
+    assert find_changes(coordinator, desired, known).changes
 
 
 def test_value_that_druid_keeps_is_not_recorded() -> None:
     coordinator = Coordinator({"maxSegmentsToMove": 5})
-    changes = found(coordinator, {"coordinator": {"maxSegmentsToMove": 7}}, {}).changes
+    changes = find_changes(coordinator, {"coordinator": {"maxSegmentsToMove": 7}}, {}).changes
     _results, done = written(coordinator, changes, {"coordinator": "1", "overlord": "2"})
     assert (done.plan.warnings, done.normalized_in_druid) == ((), {"overlord": "2"})
 
@@ -92,7 +85,7 @@ def test_a_rejected_change_is_not_recorded_and_names_its_object() -> None:
             """Reject the configuration."""
             raise ApiError(400, "no", "POST", path)
 
-    changes = found(Rejecting({"maxSegmentsToMove": 5}), {"coordinator": {"maxSegmentsToMove": 7}}, {}).changes
+    changes = find_changes(Rejecting({"maxSegmentsToMove": 5}), {"coordinator": {"maxSegmentsToMove": 7}}, {}).changes
     [result], done = written(Rejecting({}), changes, {"coordinator": "1"})
     assert (result.error or "").startswith("Dynamic configuration of the Coordinator: ")
     assert (result.reason, done.normalized_in_druid) == ("RejectedByDruid", {"coordinator": "1"})
@@ -108,7 +101,7 @@ class Unavailable(FakeDruid):
 
 def test_connection_error_stops_all_further_requests() -> None:
     client: Any = Unavailable({})
-    unread = found(client, {"coordinator": {"a": 1}, "overlord": {"a": 1}}, {})
+    unread = find_changes(client, {"coordinator": {"a": 1}, "overlord": {"a": 1}}, {})
     [finding] = unread.findings
     assert finding.reason == "DruidUnreachable"
     assert finding.message.startswith("Dynamic configuration of the Coordinator: ")

@@ -1,0 +1,72 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The changes of dynamic configurations, as steps that are decided after the writes in Kubernetes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Self
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import DruidRequest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import (
+    Normalized,
+    Store,
+    with_normalized,
+    without_normalization,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import (
+    ConfigChanges,
+    find_configs,
+    remaining_change,
+    write_change,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Result
+
+# In status.dynamicConfig, which does not belong to one spec: the digest includes the desired configuration.
+_IN_STATUS = Store(name=lambda change: change.id, state=lambda change: [change.desired, change.before])
+
+
+def find_changes(client: Any, configs: Mapping[str, Mapping[str, Any]], known: Normalized) -> ConfigChanges:
+    """Return the changes that lead to the specified configurations; `known` is what Druid has made of earlier ones."""
+    return find_configs(client, configs, partial(without_normalization, known=known, store=_IN_STATUS))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeConfig(DruidRequest):
+    """A change of a dynamic configuration of the cluster. What Druid makes of it is recorded in the status."""
+
+    change: DruidChange
+
+    @classmethod
+    def of(cls, change: DruidChange) -> Self:
+        """Return the step for a change."""
+        what, states = ObjectKey(change.kind, change.id), (change.before, change.after)
+        return cls(what=what, action=change.title, states=states, change=change)
+
+    @property
+    def subject(self) -> str:
+        return self.change.what
+
+    @property
+    def place(self) -> str:
+        return self.change.what
+
+    @property
+    def marked_states(self) -> tuple[Any, Any]:
+        return self.change.marked
+
+    def send(self, client: Any, state: Any) -> Result[Step]:
+        written = write_change(client, self.change)
+        remaining = remaining_change(client, self.change, written.after)
+        done = replace(self.change, after=written.after)
+        warnings = tuple(dict.fromkeys((*state.plan.warnings, *written.warnings, *remaining.warnings)))
+        known = with_normalized(state.normalized_in_druid, (done,), (remaining,), _IN_STATUS)
+        state = replace(state, plan=replace(state.plan, warnings=warnings), normalized_in_druid=known)
+        return Result(self.of(done), state=state)
