@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import (
-    decide,
     external_autoscalers,
     names,
     spec,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decision
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import finalizer, retain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import removal
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import stateful_set
@@ -49,9 +49,9 @@ def same(value: Any) -> Any:
 AS_SPECIFIED: Patch = (import_module(stateful_set.__module__), "retention_policy", as_specified)
 NOT_RELEASED: list[Patch] = [
     (apply, "release_retained", lambda _context, _before, after: after),
-    (decide, "released_claims", nothing),
+    (decision, "released_claims", nothing),
 ]
-WITHOUT_OUTDATED: Patch = (decide, "outdated_resource", nothing)
+WITHOUT_OUTDATED: Patch = (decision, "outdated_resource", nothing)
 UNSET_IS_ZERO: Patch = (spec.Group, "keeps_replicas", spec.Group.autoscaled)
 # History, and what was missing before its fix.
 FIXES: list[tuple[str, list[Patch]]] = [
