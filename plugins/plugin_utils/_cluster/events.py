@@ -9,8 +9,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.druid_health import ONLY_BLOCKS
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_sizes import capacity
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import STALLED
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import (
@@ -27,7 +25,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText, Result
-from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
 
 # One event names all objects of these: a new cluster has many.
 _TOGETHER = {reasons.CREATE_SUCCEEDED: "created", reasons.DELETE_SUCCEEDED: "deleted"}
@@ -50,20 +47,6 @@ def _done_together(reason: str, steps: Sequence[Step]) -> EventText:
     objects = ", ".join(f"{step.key.name}:*v1.{step.key.kind}" for step in steps)
     message = f"Successfully {_TOGETHER[reason]} {len(steps)} objects in namespace [{steps[0].namespace}]: {objects}"
     return EventText("Normal", reason, message)
-
-
-def expanded_texts(change: StatusChange, observed: Observed) -> tuple[EventText, ...]:
-    """Return one event per PVC that was expanding before, and has a file system of the desired size now."""
-    remaining = {each["name"] for each in change.after.get("expandingVolumes") or ()}
-    finished = (each for each in change.before.get("expandingVolumes") or () if each["name"] not in remaining)
-    found = ((each, observed.objects.get(ObjectKey("PersistentVolumeClaim", each["name"]))) for each in finished)
-    existing = ((each, live) for each, live in found if live is not None)
-    sizes = ((each["name"], capacity(live), quantity.parse(each.get("size"))) for each, live in existing)
-    return tuple(
-        EventText("Normal", reasons.VOLUME_EXPANDED, f"PVC {name} has {size.text}.")
-        for name, size, desired in sizes
-        if size is not None and desired is not None and size.amount >= desired
-    )
 
 
 def problem_texts(results: Iterable[Result[Step]], findings: Iterable[Finding]) -> tuple[EventText, ...]:

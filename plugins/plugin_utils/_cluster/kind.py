@@ -177,7 +177,6 @@ class Druid(Kind[Options, Reconciled, Plan]):
                 done.plan.awaited_budgets,
                 causes_by_group(plan.steps),
             ),
-            plan.expanding,
             plan.drain,
             None if plan.decommission is None else plan.decommission.record,
             plan.refused_evictions,
@@ -190,7 +189,6 @@ class Druid(Kind[Options, Reconciled, Plan]):
             yield from events.warning_texts(completed.plan.reported)
             return
         yield from events.done_texts(done.results)
-        yield from events.expanded_texts(change, done.observed)
         if not is_terminating(done.resource):
             yield from events.new_warnings(change, completed.plan)
             states = group_states(done.cluster, done.observed, as_it_is=True)

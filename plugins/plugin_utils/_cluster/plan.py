@@ -85,10 +85,6 @@ class Plan(plan.Plan[Step]):
         found = (key.name for step in self.later if step.restart for key in step.restart.budgets)
         return tuple(dict.fromkeys(found))
 
-    def with_findings(self, findings: Iterable[Finding]) -> Self:
-        """Return the plan with more findings."""
-        return replace(self, findings=(*self.findings, *findings))
-
     def with_warnings(self, warnings: Iterable[str]) -> Self:
         """Return the plan with more warnings about its steps."""
         return replace(self, rollout_warnings=(*self.rollout_warnings, *warnings))

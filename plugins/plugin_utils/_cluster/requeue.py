@@ -13,7 +13,6 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.state import BLOCKED
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import FIELD
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.orphan_status import next_deletion
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import REQUESTED
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
@@ -45,15 +44,13 @@ def requeue_after(document: Mapping[str, Any], now: datetime, has_changed: bool 
     if by_type["Paused"]["status"] == "True":
         return None
     is_moving = not is_settled(by_type.values(), REQUESTED)
-    deletion = next_deletion(document, now)
     waited = backoff_since(by_type["Ready"]["lastTransitionTime"], now)
     return min(
         (
             *((waited,) if is_moving else ()),
             *((min(waited, MAX_SECONDS),) if document.get(FIELD) else ()),
             *((DRUID_SECONDS,) if _waits_for_druid(document) else ()),
-            *(() if deletion is None else (min(int(deletion) + 1, MAX_SECONDS),)),
-            *(seconds for each in FEATURES if (seconds := each.requeue(document, now)) is not None),
+            *(min(found, MAX_SECONDS) for each in FEATURES if (found := each.requeue(document, now)) is not None),
         ),
         default=None,
     )

@@ -18,8 +18,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import FIELD, Entry
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.orphan_status import orphaned_pvcs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ExpandingVolume
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import (
     NOTHING_PENDING,
     STALLED,
@@ -84,7 +82,6 @@ def status(
     warnings: Sequence[str] = (),
     rollout_warnings: Sequence[str] = (),
     pending: Pending = NOTHING_PENDING,
-    expanding: Sequence[ExpandingVolume] = (),
     drain: Mapping[str, Any] | None = None,
     decommissioned: Sequence[Entry] | None = None,
     refused_evictions: Sequence[str] = (),
@@ -126,8 +123,6 @@ def status(
         "version": _versions(cluster, observed),
         "reason": _reason(conditions),
         "hiddenWarnings": _hidden((*warnings, *rollout_warnings), conditions, bool(changing), previous),
-        "orphanedPvcs": orphaned_pvcs(cluster, observed, is_paused),
-        "expandingVolumes": [{name: text for name, text in each._asdict().items() if text} for each in expanding],
         **({} if decommissioned is None else {FIELD: [entry.document for entry in decommissioned]}),
         **({} if normalized_in_druid is None else {"dynamicConfig": dict(normalized_in_druid) or None}),
         **({} if drain is None else {"middleManagerDrain": dict(drain) or None}),

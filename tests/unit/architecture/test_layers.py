@@ -190,6 +190,7 @@ PACKAGES = (
 # Inside a kind: what decides is pure. It knows the values that were observed, but neither the API nor those who act.
 # So is all that is loaded with it, such as the steps: they get the API when they are carried out.
 PURE = (
+    "plugins/plugin_utils/_cluster/claims",
     "plugins/plugin_utils/_cluster/decide",
     "plugins/plugin_utils/_cluster/features",
     "plugins/plugin_utils/_cluster/render",

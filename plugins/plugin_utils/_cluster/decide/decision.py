@@ -46,38 +46,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.oth
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import outdated_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import evictions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.failing_pods import failing_pods
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.added_claims import added_claims
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.infeasible_expansions import (
-    infeasible_expansions,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.orphaned_claims import (
-    orphaned_claims,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_expansion import (
-    blocked_expansion,
-    expanding_volumes,
-    expansion_finding,
-    not_expandable,
-    with_deferred_sizes,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_size import (
-    oversized_pvcs,
-    shrinking_claims,
-    undersized_pvcs,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_updates import (
-    ignored_updates,
-    pvc_updates,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.rejected_patches import (
-    rejected_patches,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.released_claims import (
-    released_claims,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.segment_cache import (
-    oversized_caches,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import (
     confirmed,
     dry_runs,
@@ -88,6 +56,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.ver
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import keep_finalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.expansion import (
+    blocked_expansion,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRuns, Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
@@ -97,20 +68,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step
 # These come before the dry runs, so that the API server is not asked about changes that they block; the others after.
 LOCAL_POLICIES: tuple[Policy, ...] = (
     *(feature.judge for feature in FEATURES),
-    # A PVC cannot shrink.
-    shrinking_claims,
-    # A PVC cannot grow.
-    not_expandable,
     # A recreated workload would not adopt its running pods.
     orphaned_pods,
-    # A pod cannot get another volume.
-    added_claims,
 )
 POLICIES: tuple[Policy, ...] = (
     # The API server rejects an object in a dry run.
     rejections,
-    # The API server rejects a change of a PVC in a dry run.
-    rejected_patches,
     *(feature.judge_results for feature in FEATURES),
     # A group that was removed from the spec may be the old name of a blocked one.
     lambda draft: deferred_removals(draft.candidates, draft.findings),
@@ -183,18 +146,16 @@ def _with_findings(draft: Draft, policies: tuple[Policy, ...]) -> Draft:
 def _plan(draft: Draft) -> Plan:
     inputs = draft.inputs
     plan = with_decommission(draft.plan(), inputs)
-    of_volumes = (*undersized_pvcs(inputs), *oversized_pvcs(inputs), *oversized_caches(inputs))
-    warnings = (*plan.warnings, *of_volumes, *strategy_warnings(inputs.cluster))
-    warnings = (*warnings, *(text for feature in FEATURES for text in feature.warnings(inputs)))
-    warnings = (*warnings, *ignored_updates(inputs), *overridden_values(inputs))
-    expanding = expanding_volumes(inputs)
-    findings = (*plan.findings, *infeasible_expansions(inputs), *expansion_finding(expanding))
-    plan = replace(plan, findings=findings, warnings=warnings, expanding=expanding)
-    plan = replace(plan, stored_replicas=stored_replicas(inputs))
-    plan = _with_drains(plan, inputs)
+    warnings = (
+        *plan.warnings,
+        *(text for feature in FEATURES for text in feature.warnings(inputs)),
+        *strategy_warnings(inputs.cluster),
+        *overridden_values(inputs),
+    )
+    plan = replace(plan, warnings=warnings, stored_replicas=stored_replicas(inputs))
     for feature in FEATURES:
         plan = feature.after_gate(plan, inputs)
-    return plan
+    return _with_drains(plan, inputs)
 
 
 def _with_drains(plan: Plan, inputs: Inputs) -> Plan:
@@ -215,23 +176,21 @@ def _with_drains(plan: Plan, inputs: Inputs) -> Plan:
 
 def _candidates(inputs: Inputs) -> Draft:
     """Return a step for each object that is missing, differs or is not desired any more."""
-    found = drains(inputs)
-    desired = with_drains(with_held_replicas(with_deferred_sizes(inputs), inputs), found)
-    desired = with_copies(desired, found, inputs.live, inputs.admitted)
+    desired = inputs.desired
     for feature in FEATURES:
         desired = feature.desired(desired, inputs)
+    found = drains(inputs)
+    desired = with_drains(with_held_replicas(desired, inputs), found)
+    desired = with_copies(desired, found, inputs.live, inputs.admitted)
     changed = confirmed(changed_objects(inputs.cluster, desired, inputs.live, inputs.admitted), inputs.dry_runs.writes)
     changed = tuple(with_kept_pods(changed, found))
-    # PVCs are patched before their StatefulSet is recreated.
     failing = failing_pods(inputs)
     evicted = evictions(inputs, (*changed, *failing))
-    writes = (*pvc_updates(inputs), *changed, *released_claims(inputs), *drain_requests(found), *failing, *evicted)
-    writes = (*writes, *(step for feature in FEATURES for step in feature.steps(inputs)))
+    of_features = (step for feature in FEATURES for step in feature.steps(inputs))
+    writes = (*changed, *of_features, *drain_requests(found), *failing, *evicted)
     removals: list[Step] = []
     for feature in FEATURES:
+        # Of a PVC that a removal changes, the next reconcile judges the rest: a second change would fail.
         known = {step.key for step in removals}
         removals += (step for step in feature.removals(inputs) if step.key not in known)
-    # A PVC that a removal changes is judged by the next reconcile: a second change of it would fail.
-    changed_claims = {step.key for step in removals}
-    orphaned = (step for step in orphaned_claims(inputs) if step.key not in changed_claims)
-    return Draft(inputs, in_order(writes, (*removals, *orphaned)))
+    return Draft(inputs, in_order(writes, removals))

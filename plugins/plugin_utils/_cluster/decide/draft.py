@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.marks import exists_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.plan import without_unrecorded
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import drop_blocked
@@ -24,7 +25,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
     waiting_for_druid,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.gate import gate
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.older_claims import exists_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step

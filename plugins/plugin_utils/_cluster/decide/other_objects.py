@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.group_claims import CLAIM
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import (
     dry_runs_of_recreations,
     unlisted_objects,
@@ -15,12 +16,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cha
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.missing_pods import (
     events_of_missing_pods,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_sizes import CLAIM
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_size import may_lack_labels
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.released_claims import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.removal import replica_sets
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.sizes import may_lack_labels
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.updates import (
     retains_claims,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.removal import replica_sets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRuns, Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.updates import kept_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.removed_roles import role_warnings
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.kept_claims import kept_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import retain, targets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs

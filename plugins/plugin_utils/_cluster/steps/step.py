@@ -107,6 +107,8 @@ class Step(step.Step):
     recreates: ClassVar[bool] = False
     # It deletes an object.
     deletes: ClassVar[bool] = False
+    # It comes before the objects of all groups.
+    prepares: ClassVar[bool] = False
     # It is the last step of a deletion: any failure before it prevents it.
     is_last: ClassVar[bool] = False
 

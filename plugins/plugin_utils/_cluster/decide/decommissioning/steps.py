@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.marks import exists_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.decision import (
     Decommission,
 )
@@ -27,7 +28,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import is_latest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.older_claims import exists_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan

@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.failing_pods import failing_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.gate import Gated, gate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.added_claims import added_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.sizes import added_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan

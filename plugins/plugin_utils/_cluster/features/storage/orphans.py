@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Orphaned PVCs (deleteOrphanPvc): marked first, and deleted after a grace period.
+"""Orphaned PVCs (deleteOrphanPvc): marked first, deleted after a grace period, and listed in the status.
 
 A PVC is orphaned if the group is removed, or if its ordinal is higher than any number of pods that the group has or may
 have. What is in doubt stays: while a group is stopped or not ready, nothing is marked or deleted.
@@ -11,41 +11,40 @@ have. What is in doubt stays: while a group is stopped or not ready, nothing is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from functools import cache
+from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_update import (
-    Changes,
-    Notice,
-    patch_of,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_users import KINDS, Users
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.older_claims import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.group_claims import CLAIM, mounted_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.marks import (
+    Mark,
+    deletion_time,
     exists_since,
     is_older,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.orphan_marks import (
-    deletion_time,
     mark_of,
     marking,
     unmarking,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.orphan_steps import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.updates import Changes, Notice, patch_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import stored_replicas
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.pod_claims import (
+    KINDS,
     DeleteOrphan,
     MarkOrphan,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pod_claims import (
     PodClaim,
+    Users,
     pod_claims,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import stored_replicas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.retention_policy import (
     RETAIN,
     retains_scaled,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import pause_finding
@@ -148,3 +147,29 @@ def _cause(claim: PodClaim) -> str:
 def _mark(claim: PodClaim, changes: Changes, reason: str, text: str) -> MarkOrphan:
     patch, after = patch_of(claim.live, changes)
     return MarkOrphan(group=claim.key, live=claim.live, after=after, patch=patch, notice=Notice(reason, text))
+
+
+def orphaned_pvcs(cluster: Cluster, observed: Observed, is_paused: bool) -> list[dict[str, Any]]:
+    """Return the PVCs with a mark, or with the trace of one, that no pod of the cluster mounts, by name."""
+    mounted = mounted_claims(observed)
+    unused = (live for live in observed.of_kind(CLAIM) if live["metadata"]["name"] not in mounted)
+    marks = {live["metadata"]["name"]: mark_of(live) for live in unused if not is_terminating(live)}
+    is_active = cluster.deletes_orphans and not cluster.stopped and not is_paused
+    return [dict(_entry(name, mark, cluster, is_active)) for name, mark in sorted(marks.items()) if any(mark)]
+
+
+def _entry(name: str, mark: Mark, cluster: Cluster, is_active: bool) -> Iterator[tuple[str, Any]]:
+    yield "name", name
+    if mark.is_kept:
+        yield "message", f"It stays: the label {names.TO_BE_DELETED_LABEL}=yes was removed, or it is never orphaned."
+    elif not is_active:
+        yield "message", "It is not deleted while deleteOrphanPvc is false, or the cluster is stopped or paused."
+    elif mark.since is not None:
+        yield "deletedAfter", timestamp(deletion_time(mark.since, cluster.orphan_grace_seconds))
+
+
+def next_deletion(document: Mapping[str, Any], now: datetime) -> float | None:
+    """Return the seconds until the next PVC in a status may be deleted; None if none of them is waiting."""
+    times = (each["deletedAfter"] for each in document.get("orphanedPvcs") or () if each.get("deletedAfter"))
+    seconds = ((datetime.fromisoformat(text) - now).total_seconds() for text in times)
+    return min((each for each in seconds if each > 0), default=None)

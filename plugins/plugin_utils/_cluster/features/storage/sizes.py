@@ -2,36 +2,47 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""PVCs cannot shrink, and grow only with scalePvcSts: a finding about smaller requests, a warning about larger ones.
+"""PVCs that cannot have the specified size, or that running pods cannot get, and caches larger than their volume.
 
-The StatefulSet controller finds the PVC of a pod by its name, whatever its labels, and so do these policies.
+The StatefulSet controller finds the PVC of a pod by its name, whatever its labels, and so do these rules. It would fail
+to update pods that stay although a claim template is added, and create and replace none.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import pvcs_above
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_sizes import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.group_claims import (
     CLAIM,
     Size,
+    admitted_templates,
     capacity,
     requested_size,
     sizes_of_templates,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.group_claims import (
-    admitted_templates,
+    template_name,
     used_claims,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import missing_volumes
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import pvcs_above
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
+    first_ordinal,
+    ordinal_of,
+    partition,
+    waits_for_deletion,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.druid_bytes import parse_bytes
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 
@@ -161,3 +172,96 @@ def _undersized_warning(where: str, asked: Size | None, names: list[str], observ
             f"scalePvcSts is false: {listed}. Druid can fill their volumes. Set scalePvcSts to true, if their storage "
             "class permits an expansion"
         )
+
+
+_LOCATIONS = "druid.segmentCache.locations"
+
+
+def oversized_caches(inputs: Inputs) -> tuple[str, ...]:
+    """Return a warning for each volume claim template whose PVCs are smaller than the segment cache on them."""
+    return tuple(warning for group in inputs.cluster.groups for warning in _oversized(group, inputs))
+
+
+def _oversized(group: Group, inputs: Inputs) -> Iterator[str]:
+    if group.is_deployment:
+        return
+    mounts = {str(each.get("mountPath")): str(each.get("name")) for each in group.concatenated("volumeMounts")}
+    caches: dict[str, int] = defaultdict(int)
+    for path, size in _locations(group):
+        mount = _mount_of(path, mounts)
+        if mount is not None:
+            caches[mounts[mount]] += size
+    for template in group.concatenated("volumeClaimTemplates"):
+        name = template_name(template)
+        smallest = _smallest(group, template, inputs)
+        if smallest is not None and caches.get(name, 0) > smallest.amount:
+            where = f"volumeClaimTemplates[{name}]" if smallest.name == name else f"PVC {smallest.name}"
+            yield (
+                f"spec.nodes[{group.key}].runtime.properties: {_LOCATIONS} has a maxSize of {caches[name]} bytes on "
+                f"volume {name}, and {where} has only {smallest.text}. Druid fills the disk, and then fails to load "
+                "segments. Lower maxSize, or request more storage."
+            )
+
+
+def _locations(group: Group) -> Iterator[tuple[str, int]]:
+    """Yield path and size of each location that can be read; the group's own properties override common ones."""
+    for each in _parsed(group.properties.get(_LOCATIONS, "")):
+        size = parse_bytes(each.get("maxSize"))
+        if isinstance(each.get("path"), str) and size is not None:
+            yield each["path"], size
+
+
+def _parsed(text: str) -> list[Mapping[str, Any]]:
+    """Return the locations; none if it is not JSON, which Druid reports itself."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    return [each for each in document if isinstance(each, dict)] if isinstance(document, list) else []
+
+
+def _mount_of(path: str, mounts: Mapping[str, str]) -> str | None:
+    """Return the mount path that contains the path: the longest one."""
+    parents = (mount for mount in mounts if f"{path}/".startswith(f"{mount.rstrip('/')}/"))
+    return max(parents, key=len, default=None)
+
+
+def _smallest(group: Group, template: Mapping[str, Any], inputs: Inputs) -> Size | None:
+    """Return the smallest size of the template and its existing PVCs: one that others have expanded stays larger."""
+    claims = (claim for claim in used_claims(group, inputs) if claim.template.get("metadata") == template["metadata"])
+    sizes = (requested_size(template), *(claim.requested for claim in claims if claim.ordinal is not None))
+    return min((size for size in sizes if size is not None), key=lambda size: size.amount, default=None)
+
+
+def added_claims(draft: Draft) -> tuple[Finding, ...]:
+    """Return a finding for each StatefulSet whose update strategy keeps pods that lack the volume of a template."""
+    inputs = draft.inputs
+    sets = (
+        (group, manifest)
+        for group in inputs.cluster.groups
+        for manifest in inputs.desired.groups[group.key]
+        if manifest["kind"] == "StatefulSet" and not group.stopped
+    )
+    found = ((group.key, manifest, [*_kept(manifest, group, inputs.live)]) for group, manifest in sets)
+    lacking = ((key, each, [pod for pod in pods if missing_volumes(pod, each)]) for key, each, pods in found)
+    return tuple(_finding(key, manifest, pods) for key, manifest, pods in lacking if pods)
+
+
+def _kept(stateful_set: Manifest, group: Group, observed: Observed) -> Iterator[Manifest]:
+    """Yield the pods that the update strategy of the StatefulSet excludes."""
+    first = first_ordinal(observed.workload(group) or stateful_set) + partition(stateful_set)
+    for pod in observed.pods_of(group):
+        ordinal = ordinal_of(pod, stateful_set["metadata"]["name"])
+        if ordinal is not None and (waits_for_deletion(stateful_set) or ordinal < first):
+            yield pod
+
+
+def _finding(group: str, stateful_set: Manifest, pods: list[Manifest]) -> Finding:
+    names = join_limited(sorted(pod["metadata"]["name"] for pod in pods))
+    message = (
+        f"{key_of(stateful_set)}: volumeClaimTemplates {', '.join(missing_volumes(pods[0], stateful_set))} cannot be "
+        f"added while the updateStrategy keeps pods ({names}): Kubernetes cannot add a volume to a pod, and its "
+        "controller would neither replace nor create any. Specify RollingUpdate without a partition, or stop the group "
+        f"first (stopped: true). Nothing of group {group} is changed."
+    )
+    return Finding(reasons.INVALID_SPEC, message, group)

@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_users import KINDS
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.orphaned_claims import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.orphans import (
     orphaned_claims,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.pod_claims import KINDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import orphans, rolling

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_updates import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.updates import (
     ignored_updates,
     pvc_updates,
 )

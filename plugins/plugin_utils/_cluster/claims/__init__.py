@@ -2,4 +2,4 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Policies about PVCs: their size, their growth, who uses them, and those that no pod uses any more."""
+"""PVCs, as all parts of a decision know them: those of a group, their marks, and their changes."""

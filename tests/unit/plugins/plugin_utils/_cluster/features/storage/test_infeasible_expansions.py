@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.infeasible_expansions import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.expansion import (
+    deferred,
     infeasible_expansions,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_expansion import deferred
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_updates import pvc_updates
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.updates import pvc_updates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, orphans, rolling

@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.segment_cache import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.sizes import (
     oversized_caches,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.druid_bytes import parse_bytes

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any, cast
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_update import Notice
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_users import Orphan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.orphan_steps import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.updates import Notice
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.pod_claims import (
     DeleteOrphan,
+    Orphan,
     StillUsed,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi

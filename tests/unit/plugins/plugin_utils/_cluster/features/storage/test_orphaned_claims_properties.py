@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.orphaned_claims import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.orphans import (
     orphaned_claims,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster

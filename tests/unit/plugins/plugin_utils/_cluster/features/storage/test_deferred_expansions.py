@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_update import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.updates import (
     Notice,
     UpdateClaim,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_expansion import deferred
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.expansion import deferred
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Verdict

@@ -5,7 +5,7 @@
 """Which PVCs have to grow (scalePvcSts), what is awaited, and what blocks it: one group after the other.
 
 Everything is derived from the PVCs and the StatefulSets, so an expansion continues wherever it was interrupted, also by
-the Go operator.
+the Go operator. A storage driver reports that it has given up an expansion in the status of the PVC.
 """
 
 from __future__ import annotations
@@ -14,18 +14,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_sizes import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.group_claims import (
     CLAIM,
+    GroupClaim,
     Size,
+    mounted_claims,
     sizes_of_templates,
     template_name,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.group_claims import (
-    GroupClaim,
-    mounted_claims,
     used_claims,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ExpandingVolume
@@ -175,18 +173,18 @@ def _templates(group: Group, inputs: Inputs) -> Iterator[tuple[dict[str, Size], 
         yield sizes_of_templates(live["spec"].get("volumeClaimTemplates") or ()), specified.items()
 
 
-def with_deferred_sizes(inputs: Inputs) -> Desired:
+def with_deferred_sizes(desired: Desired, inputs: Inputs) -> Desired:
     """Return the desired objects, in which the StatefulSets of deferred groups keep the sizes of their templates."""
     waiting = deferred(inputs)
     groups = {
         key: tuple(_with_live_sizes(each, inputs) for each in manifests) if key in waiting else manifests
-        for key, manifests in inputs.desired.groups.items()
+        for key, manifests in desired.groups.items()
     }
     verbatim = {
         key: _with_live_sizes(manifest, inputs) if key in waiting else manifest
-        for key, manifest in inputs.desired.verbatim.items()
+        for key, manifest in desired.verbatim.items()
     }
-    return replace(inputs.desired, groups=groups, verbatim=verbatim) if waiting else inputs.desired
+    return replace(desired, groups=groups, verbatim=verbatim) if waiting else desired
 
 
 def _with_live_sizes(manifest: Manifest, inputs: Inputs) -> Manifest:
@@ -255,3 +253,32 @@ def _conditions(claim: Manifest) -> dict[str, Any]:
 def _class_of(claim: GroupClaim) -> str:
     annotation = (claim.live["metadata"].get("annotations") or {}).get(_LEGACY_CLASS)
     return str(annotation or claim.live["spec"].get("storageClassName") or "")
+
+
+_FAILURES = ("ControllerResizeError", "NodeResizeError")
+
+
+def infeasible_expansions(inputs: Inputs) -> tuple[Finding, ...]:
+    """Return a finding for each PVC that cannot grow, although its storage class allows it. It blocks nothing else."""
+    return tuple(finding for group in inputs.cluster.groups for finding in _found(growing(group, inputs)))
+
+
+def _found(claims: tuple[GroupClaim, ...]) -> Iterator[Finding]:
+    for claim in claims:
+        if claim.is_infeasible:
+            state = claim.live["status"]["allocatedResourceStatuses"]["storage"]
+            size = claim.desired.text if claim.desired else ""
+            message = (
+                f"{claim.field}: PVC {claim.name} cannot be expanded to {size}: {state}{_reason(claim)}. Lower the "
+                "request of the PVC and of the specification to a size that the driver supports, or free capacity."
+            )
+            key = f"{claim.live['kind']} {claim.name}"
+            yield Finding(reasons.VOLUMES_NOT_EXPANDABLE, message, claim.group.key, object=key)
+
+
+def _reason(claim: GroupClaim) -> str:
+    """Return the message of the driver, if there is one."""
+    conditions = (claim.live.get("status") or {}).get("conditions") or ()
+    messages = (each.get("message") for each in conditions if each["type"] in _FAILURES and each["status"] == "True")
+    found = next(filter(None, messages), "")
+    return f": {found.rstrip('.')}" if found else ""

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The patches of existing PVCs: their size, and the annotations and attributes class of a changed template.
+"""The patches of existing PVCs: their size, the annotations and attributes class of a changed template, their owners.
 
 A PVC is patched before its StatefulSet is recreated, so what has changed is known until every PVC has it. Annotations
 of others stay. A size that others have raised is left as it is.
@@ -10,34 +10,48 @@ of others stay. A size that others have raised is left as it is.
 A field that the API server does not store, such as the attributes class if its feature gate is off, is not sent again
 and again. It is stored in templates of StatefulSets nevertheless, so a PVC without an attributes class gets that of its
 template at any time.
+
+The StatefulSet controller removes its owner reference only from PVCs that have a pod: not from those of a stopped
+group or of a scaled-down replica. Kubernetes would delete these with the StatefulSet although its policy retains them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_sizes import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.group_claims import (
     CLAIM,
+    GroupClaim,
+    admitted_templates,
     template_name,
+    used_claims,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_update import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.updates import (
     Changes,
     Notice,
     UpdateClaim,
     updated_claim,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.group_claims import (
-    GroupClaim,
-    admitted_templates,
-    used_claims,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_expansion import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import retain
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.expansion import (
     deferred,
     undersized,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.retention_policy import (
+    deletion_is_disabled,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 _SIZE = ("spec", "resources", "requests", "storage")
@@ -161,3 +175,53 @@ def _listed(changes: Changes) -> str:
 
 def _described_path(path: tuple[str, ...]) -> str:
     return f"annotation {path[-1]}" if path[:2] == _ANNOTATIONS else path[-1]
+
+
+def rejected_patches(draft: Draft) -> tuple[Finding, ...]:
+    """Return the rejections of patches of PVCs by the API server.
+
+    A rejection blocks the group if its StatefulSet is recreated for the same change, or deleted: a PVC that is to be
+    kept must be recorded before. Otherwise it blocks only the PVC.
+    """
+    verdicts = draft.inputs.dry_runs.patches
+    dependent = {step.group for step in draft.steps if _depends_on_claims(step)}
+    found = ((step, verdicts.get(step.key)) for step in draft.steps if step.verdicts == "patches")
+    rejected = ((step, verdict.rejection) for step, verdict in found if verdict and verdict.rejection)
+    return tuple(finding if step.group in dependent else _of_object(step, finding) for step, finding in rejected)
+
+
+def _depends_on_claims(step: Step) -> bool:
+    return step.recreates or (step.deletes and step.key.kind == "StatefulSet")
+
+
+def _of_object(step: Step, finding: Finding) -> Finding:
+    message = finding.message.removesuffix(f"Nothing of group {step.group} is changed.")
+    return replace(finding, message=f"{message}It blocks no other object.", object=str(step.key))
+
+
+def retains_claims(cluster: Cluster) -> bool:
+    """True if the cluster retains PVCs that a StatefulSet may own: it deletes them whatever their labels."""
+    return any(map(deletion_is_disabled, cluster.groups))
+
+
+def released_claims(inputs: Inputs) -> tuple[Step, ...]:
+    """Return the steps that separate retained PVCs from the StatefulSets of groups that stay."""
+    claims = list(inputs.live_and_all_claims.of_kind(retain.CLAIM))
+    return tuple(step for live, group in _retaining_sets(inputs) for step in _released(live, claims, group))
+
+
+def _released(live: Manifest, claims: list[Manifest], group: str | None) -> tuple[Step, ...]:
+    if not retain.owned_by(claims, [live]):
+        return ()
+    # A controller that has not observed the policy may still add owner references: then this waits for it.
+    return retain.retain([live], claims, group) or retain.disown(claims, [live], group)
+
+
+def _retaining_sets(inputs: Inputs) -> Iterator[tuple[Manifest, str | None]]:
+    """Yield the StatefulSets whose policy is and stays Retain. The step that sets Retain releases the PVCs itself."""
+    for group, manifest in desired_objects(inputs.desired):
+        live = inputs.live.objects.get(key_of(manifest)) if manifest["kind"] == "StatefulSet" else None
+        if live is None or is_terminating(live) or not is_ours(live, inputs.cluster):
+            continue
+        if not retain.deletes_pvcs(live) and not retain.deletes_pvcs(manifest):
+            yield live, group

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.updates import orphaned_by
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.future_orphans import orphaned_by
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply

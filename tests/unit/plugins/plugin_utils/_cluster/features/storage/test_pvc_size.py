@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.pvc_size import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.sizes import (
     may_lack_labels,
     oversized_pvcs,
     shrinking_claims,

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.claim_update import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.updates import (
     Notice,
     UpdateClaim,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.storage.rejected_patches import (
-    rejected_patches,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import (
     dry_runs,
     with_later_patches,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import Retain
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.updates import (
+    rejected_patches,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRuns
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The mark of an orphaned PVC: labels as the Go operator writes them, and an annotation.
+"""The mark of an orphaned PVC, and PVCs that are older than the cluster. Pure.
 
-The annotation shows what happened to the labels since: without it, the Go operator or a person has added them; without
-the labels, a person has removed them.
+A mark is in labels as the Go operator writes them, and in an annotation, which shows what happened to the labels since:
+without it, the Go operator or a person has added them; without the labels, a person has removed them.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import (
     DELETION_TIME_LABEL,
     ORPHANED_SINCE_ANNOTATION,
     TO_BE_DELETED_LABEL,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 
@@ -89,3 +91,19 @@ def _seconds(text: str | None) -> datetime | None:
         return datetime.fromtimestamp(int(text or ""), UTC)
     except (ValueError, OverflowError, OSError):
         return None
+
+
+def exists_since(inputs: Inputs) -> str | None:
+    """Return when the cluster was created: without a resource, its oldest object shows it. None if it has none."""
+    objects = inputs.live.of_kind("StatefulSet", "ConfigMap")
+    times = filter(None, (_created(live) for live in objects if is_ours(live, inputs.cluster)))
+    return _created(inputs.resource) or min(times, default=None)
+
+
+def is_older(claim: Manifest, since: str | None) -> bool:
+    """True for a PVC that is older than the cluster, or may be."""
+    return since is None or _created(claim) < since
+
+
+def _created(live: Manifest) -> str:
+    return str(live["metadata"].get("creationTimestamp") or "")

@@ -1,0 +1,118 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""PVCs: they grow and change before their StatefulSets, cannot shrink, and are deleted only as orphans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.group_claims import CLAIM, capacity
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.expansion import (
+    expanding_volumes,
+    expansion_finding,
+    infeasible_expansions,
+    not_expandable,
+    with_deferred_sizes,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.orphans import (
+    next_deletion,
+    orphaned_claims,
+    orphaned_pvcs,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.sizes import (
+    added_claims,
+    oversized_caches,
+    oversized_pvcs,
+    shrinking_claims,
+    undersized_pvcs,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.updates import (
+    ignored_updates,
+    pvc_updates,
+    rejected_patches,
+    released_claims,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import PAUSES
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
+from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
+
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
+    from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
+
+
+class Storage(Feature):
+    """The PVCs of all groups."""
+
+    def desired(self, desired: Desired, inputs: Inputs) -> Desired:
+        """Return the desired objects with the present sizes in the templates of groups that grow later."""
+        return with_deferred_sizes(desired, inputs)
+
+    def steps(self, inputs: Inputs) -> Iterator[Step]:
+        """Yield the patches of PVCs."""
+        yield from pvc_updates(inputs)
+        yield from released_claims(inputs)
+
+    def removals(self, inputs: Inputs) -> Iterator[Step]:
+        """Yield the marks and deletions of orphaned PVCs."""
+        yield from orphaned_claims(inputs)
+
+    def judge(self, draft: Draft) -> Iterator[Finding]:
+        """Yield findings about PVCs that cannot shrink, grow, or be added to running pods."""
+        for rule in (shrinking_claims, not_expandable, added_claims):
+            found = rule(draft)
+            draft = draft.with_findings(found)
+            yield from found
+
+    def judge_results(self, draft: Draft) -> tuple[Finding, ...]:
+        """Return the patches that the API server rejects."""
+        return rejected_patches(draft)
+
+    def after_gate(self, plan: Plan, inputs: Inputs) -> Plan:
+        """Return the plan with the PVCs that grow, and those whose driver has given up."""
+        expanding = expanding_volumes(inputs)
+        findings = (*plan.findings, *infeasible_expansions(inputs), *expansion_finding(expanding))
+        return replace(plan, findings=findings, expanding=expanding)
+
+    def warnings(self, inputs: Inputs) -> Iterator[str]:
+        """Yield warnings about PVCs that differ from the specification, or are too small for a cache."""
+        for rule in (undersized_pvcs, oversized_pvcs, oversized_caches, ignored_updates):
+            yield from rule(inputs)
+
+    def status(self, done: Reconciled) -> Mapping[str, Any]:
+        """Return the PVCs that are orphaned, and those that grow."""
+        is_paused = any(finding.reason in PAUSES for finding in done.plan.findings)
+        return {
+            "orphanedPvcs": orphaned_pvcs(done.cluster, done.observed, is_paused),
+            "expandingVolumes": [
+                {name: text for name, text in each._asdict().items() if text} for each in done.plan.expanding
+            ],
+        }
+
+    def events(self, done: Reconciled, change: StatusChange) -> Iterator[EventText]:
+        """Yield one event per PVC that was expanding before, and has a file system of the desired size now."""
+        remaining = {each["name"] for each in change.after.get("expandingVolumes") or ()}
+        for each in change.before.get("expandingVolumes") or ():
+            live = done.observed.objects.get(ObjectKey(CLAIM, each["name"]))
+            size, desired = None if live is None else capacity(live), quantity.parse(each.get("size"))
+            if each["name"] not in remaining and size is not None and desired is not None and size.amount >= desired:
+                yield EventText("Normal", reasons.VOLUME_EXPANDED, f"PVC {each['name']} has {size.text}.")
+
+    def requeue(self, status: Mapping[str, Any], now: datetime) -> int | None:
+        """Return when the next orphaned PVC may be deleted."""
+        deletion = next_deletion(status, now)
+        return None if deletion is None else int(deletion) + 1
