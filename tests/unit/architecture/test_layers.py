@@ -392,6 +392,58 @@ def test_detects_a_question_for_the_type_of_a_step(source: str) -> None:
     assert len(asked_types(source)) == 1
 
 
+FEATURES = "plugins/plugin_utils/_cluster/features"
+FEATURES_MODULE = f"{COLLECTION}{KUBERNETES}_cluster.features"
+
+
+def feature_of(name: str) -> str:
+    """Return the feature that a module belongs to, empty if it is outside of them."""
+    return name.removeprefix(f"{FEATURES_MODULE}.").split(".")[0] if name.startswith(f"{FEATURES_MODULE}.") else ""
+
+
+def foreign_features(file: str, source: str) -> list[str]:
+    """Return what a file of a feature imports of other features, at any depth."""
+    own = {file.removeprefix(f"{FEATURES}/").split("/")[0].removesuffix(".py"), "feature", ""}
+    return [name for name in imports(file, source) if feature_of(name) not in own]
+
+
+def used_modules(file: str, known: frozenset[str]) -> Iterator[str]:
+    """Yield those of the known files that are loaded with a file, without those that only type checkers read."""
+    for node in ast.parse(source_of(file)).body:
+        if isinstance(node, ast.ImportFrom):
+            for name in (absolute(file, node), *imports(file, ast.unparse(node))):
+                path = name.removeprefix(COLLECTION).replace(".", "/")
+                yield from known & {f"{path}.py", f"{path}/__init__.py"}
+
+
+FILES_OF_FEATURES = tuple(file for file in files() if is_in(file, FEATURES) and file != f"{FEATURES}/__init__.py")
+
+
+@pytest.mark.parametrize("file", FILES_OF_FEATURES)
+def test_a_feature_knows_no_other_one(file: str) -> None:
+    assert foreign_features(file, source_of(file)) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [f"from {FEATURES_MODULE}.storage.sizes import shrinking_claims", f"from {FEATURES_MODULE}.storage import Storage"],
+)
+def test_detects_a_feature_that_knows_another_one(source: str) -> None:
+    assert len(foreign_features(f"{FEATURES}/quotas.py", source)) == 1
+
+
+def test_what_features_use_knows_none_of_them() -> None:
+    """Otherwise the list could not be imported: it imports the features, and they what they use."""
+    known = frozenset(file for file in files() if is_in(file, "plugins/plugin_utils/_cluster"))
+    left, used = {*FILES_OF_FEATURES}, set[str]()
+    while left:
+        used |= left
+        left = {each for file in left for each in used_modules(file, known)} - used
+    outside = [file for file in used if not is_in(file, FEATURES)]
+    assert {file for file in outside for name in used_modules(file, known) if is_in(name, FEATURES)} == set()
+    assert len(outside) > 20
+
+
 def test_http_is_only_in_its_packages() -> None:
     """No file is outside of the packages, where no rule would apply to it."""
     assert [path.name for path in (ROOT / "plugins/module_utils").glob("*.py")] == []
