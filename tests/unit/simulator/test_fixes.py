@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import (
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decision
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import finalizer, retain
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import removal
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import removal, storage
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import stateful_set
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps import apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import finalizer as any_finalizer
@@ -49,7 +49,7 @@ def same(value: Any) -> Any:
 AS_SPECIFIED: Patch = (import_module(stateful_set.__module__), "retention_policy", as_specified)
 NOT_RELEASED: list[Patch] = [
     (apply, "release_retained", lambda _context, _before, after: after),
-    (decision, "released_claims", nothing),
+    (storage, "released_claims", nothing),
 ]
 WITHOUT_OUTDATED: Patch = (decision, "outdated_resource", nothing)
 UNSET_IS_ZERO: Patch = (spec.Group, "keeps_replicas", spec.Group.autoscaled)
