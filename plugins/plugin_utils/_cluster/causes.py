@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.pod_problems import (
     LASTING_SECONDS,
+    explanation,
     failure,
     unplaced,
     unplaced_since,
@@ -73,6 +74,7 @@ def causes(
     return [
         *whole,
         *(Cause(reasons.PODS_FAILING, text, _name(pod) in failing) for pod in pods for text in failure(pod)),
+        *(Cause(reasons.PODS_FAILING, text, False) for pod in pods for text in explanation(pod, only_causes=True)),
         *(
             each._replace(lasts=each.lasts and group.key not in restarting)
             for group, _state, own in groups

@@ -20,16 +20,24 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.appl
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
+    BAD_REQUEST,
+    FORBIDDEN,
+    NOT_FOUND,
+    ApiError,
+    KubernetesError,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context
 
 # The permission to list them can be missing. kubectl shows the events.
 _OPTIONAL = {
-    EVENT: "report why pods are missing",
+    EVENT: "report why pods are missing, and which probes fail",
     **{kind: purpose for feature in FEATURES for kind, purpose in feature.optional_reads.items()},
 }
+# The exception at the end of a log, with its causes: up to 400 lines of 100 bytes each.
+_MAX_LOG_LINES, _MAX_LOG_BYTES = 1000, 256 * 1024
 
 
 class ClusterReads(Reads):
@@ -44,11 +52,26 @@ class ClusterReads(Reads):
         self.druid = DruidState()
         self.secrets: dict[ReferenceKey, Manifest | None] = {}
         self.templates: dict[ObjectKey, Verdict] = {}
+        self._reads_logs = True
         self._verdicts: dict[ObjectKey, tuple[Step, Verdict]] = {}
 
     def storage_class(self, name: str) -> Manifest | str:
         """Return the storage class, or why it could not be read: the permission is cluster-wide, and can be missing."""
         return self._once(("StorageClass", name), lambda: self._storage_class(name))
+
+    def pod_log(self, pod: str, container: str, previous: bool) -> str:
+        """Return the end of what a container has printed, `previous`: before its last restart. Empty if it has not.
+
+        It is also empty without the permission, and if a kubelet does not respond: then no other log is read.
+        """
+        if not self._reads_logs:
+            return ""
+        limits = {"lines": _MAX_LOG_LINES, "limit": _MAX_LOG_BYTES}
+        try:
+            return self._api.pod_log(str(self._namespace), pod, container, previous=previous, **limits)
+        except KubernetesError as error:
+            self._reads_logs = isinstance(error, ApiError) and error.status in (BAD_REQUEST, NOT_FOUND)
+            return ""
 
     def dry_run(self, steps: Iterable[Step]) -> dict[ObjectKey, Verdict]:
         """Return the verdicts of the API server, which is asked about equal steps once."""

@@ -202,6 +202,7 @@ def _waiting_message(waiting: Sequence[GroupState], found: Sequence[Cause]) -> s
 def _explained(waiting: Sequence[GroupState], found: Sequence[Cause]) -> Sequence[str]:
     """Return why the first pod is not ready, and why one was evicted, which the scheduler does not report."""
     first = found[0].message if found else next((state.cause for state in waiting if state.cause), None)
+    first = first or next((state.explanation for state in waiting if state.explanation), None)
     evicted = next((text for state in waiting for text in state.evicted), None)
     return [*dict.fromkeys(filter(None, (first, evicted)))]
 

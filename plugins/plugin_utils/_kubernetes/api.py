@@ -49,6 +49,9 @@ MAX_RETRY_AFTER_SECONDS = 10.0
 JSON = "application/json"
 # A list as kubectl prints it: a few columns per object, whatever the object contains.
 TABLE = f"{JSON};as=Table;v=v1;g=meta.k8s.io"
+# A log; an error about it is JSON. The API server asks the kubelet for it, whose node may be down.
+TEXT = f"text/plain, {JSON}"
+LOG_TIMEOUT_SECONDS = 5
 
 # The server parses apply patches as YAML, which folds or rejects these characters. A lone surrogate can only be sent as
 # an escape.
@@ -152,6 +155,16 @@ class KubernetesApi:
         table = self._request("GET", kind, namespace, query={"includeObject": "None"}, accept=TABLE)
         column = [each["format"] for each in table["columnDefinitions"]].index("name")
         return [row["cells"][column] for row in table.get("rows") or ()]
+
+    def pod_log(self, namespace: str, pod: str, container: str, *, previous: bool, lines: int, limit: int) -> str:
+        """Return the last lines that a container has printed, and at most `limit` bytes of them, from the first one.
+
+        `previous`: before its last restart. KubernetesError if there is no such log, or the kubelet does not respond.
+        """
+        query = {"container": container, "tailLines": str(lines), "limitBytes": str(limit)}
+        query |= {"previous": "true"} if previous else {}
+        text: str = self._request("GET", "Pod", namespace, pod, query, subresource="log", accept=TEXT)["text"]
+        return text
 
     def apply(self, manifest: Manifest, dry_run: bool = False, manager: str = FIELD_MANAGER) -> Manifest:
         """Return the object after a forced server-side apply; ``metadata.uid``, if set, must be the live one's."""
@@ -257,7 +270,7 @@ class KubernetesApi:
         answer = self._send(call, url, None if body is None else to_json(body), content_type)
         self.warnings.extend(_warnings(answer.headers))
         try:
-            document = _document(answer.data)
+            document = _text(answer.data) if accept == TEXT and answer.status < 400 else _document(answer.data)
         except RecursionError:
             # The traceback of a RecursionError is of no use.
             raise TooDeep(call) from None
@@ -282,7 +295,7 @@ class KubernetesApi:
         headers.update({"Accept": call.accept, "User-Agent": "druidops"})
         if body is not None:
             headers["Content-Type"] = content_type
-        limits = _limits(is_read=call.method == "GET")
+        limits = _limits(is_read=call.method == "GET") if call.accept != TEXT else _limits_of_log()
         try:
             return self.transport.request(call.method, url, body=body, headers=headers, **limits)
         except urllib3.exceptions.HTTPError as error:
@@ -302,6 +315,12 @@ def _limits(*, is_read: bool) -> Mapping[str, Any]:
         respect_retry_after_header=False,
     )
     return {"retries": retries, "timeout": urllib3.Timeout(connect=CONNECT_TIMEOUT_SECONDS, read=READ_TIMEOUT_SECONDS)}
+
+
+@cache
+def _limits_of_log() -> Mapping[str, Any]:
+    """Return limits without retries: a log only explains."""
+    return {"retries": urllib3.Retry(total=0, redirect=0), "timeout": urllib3.Timeout(LOG_TIMEOUT_SECONDS)}
 
 
 class Call(NamedTuple):
@@ -341,6 +360,10 @@ def _document(data: bytes) -> Manifest | None:
     except ValueError:
         return None
     return document if isinstance(document, dict) else None
+
+
+def _text(data: bytes) -> Manifest:
+    return {"text": data.decode("utf-8", "replace")}
 
 
 def _foreign(data: bytes) -> Manifest:

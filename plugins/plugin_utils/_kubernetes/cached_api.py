@@ -127,6 +127,10 @@ class CachedApi(RecordingApi):
             self.get(kind, namespace, owned["metadata"]["name"])
         return listed
 
+    def pod_log(self, *args: Any, **kwargs: Any) -> str:
+        """Return the end of a log, which is in no cache."""
+        return self.direct.pod_log(*args, **kwargs)
+
     def list_names(self, kind: str, namespace: str | None) -> list[str]:
         """SomethingToDo: the cache does not support tables."""
         raise SomethingToDo

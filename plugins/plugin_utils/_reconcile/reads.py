@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, TypeVar, cast
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
@@ -32,6 +32,10 @@ class Reads:
     def get(self, kind: str, name: str) -> Manifest | None:
         """Return the object, None if it does not exist."""
         return self._once((kind, name), lambda: self._api.get(kind, self._namespace, name))
+
+    def read_objects(self) -> Iterator[Manifest]:
+        """Yield the objects that were read by name so far, such as Secrets."""
+        return (each for each in self._known.values() if isinstance(each, dict))
 
     def list_objects(self, kind: str, label_selector: str = "", field_selector: str = "") -> tuple[Manifest, ...]:
         """Return all objects of a kind that match the selectors."""

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
@@ -35,6 +36,7 @@ def test_each_permission_is_required_and_none_is_missing(
 
     edit_twice(live)
     reject_a_pod(live)
+    crash(live)
     grow(live)
     specify_another_first_service(live)
     leave_pods_behind(live)
@@ -84,6 +86,20 @@ def reject_a_pod(live: NamespaceClient) -> None:
     live.delete("ResourceQuota", "pods")
     live.merge("Druid", full_cluster.NAME, {"spec": {"nodes": {"historicals": {"replicas": 1}}}})
     eventually(lambda: condition(live.get("Druid", full_cluster.NAME), "Ready")["status"] == "True")
+
+
+def crash(live: NamespaceClient) -> None:
+    """A container ends again and again: its log has the cause."""
+    for begin, reason in (("crash", "PodsFailing"), (None, "AsExpected")):
+        annotations = {"podAnnotations": {"test/start": begin}}
+        live.merge("Druid", full_cluster.NAME, {"spec": {"nodes": {"brokers": annotations}}})
+        eventually(partial(has_reason, live, reason))
+    eventually(lambda: condition(live.get("Druid", full_cluster.NAME), "Ready")["status"] == "True")
+
+
+def has_reason(live: NamespaceClient, reason: str) -> bool:
+    """Whether this is the reason of the condition Degraded."""
+    return bool(condition(live.get("Druid", full_cluster.NAME), "Degraded")["reason"] == reason)
 
 
 def grow(live: NamespaceClient) -> None:

@@ -14,6 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.r
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.restart_on_change import RestartOnChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.services import Services
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.setting_warnings import SettingWarnings
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.start_failures import StartFailures
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage import Storage
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.takeover import Takeover
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.validation import Validation
@@ -29,4 +30,5 @@ FEATURES: tuple[Feature, ...] = (
     MemoryWarnings(),
     Quotas(),
     RestartOnChange(),
+    StartFailures(),
 )

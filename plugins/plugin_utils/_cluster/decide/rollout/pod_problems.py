@@ -33,6 +33,19 @@ FAILING = frozenset(
 LASTING_SECONDS, MIN_RESTARTS = 60, 3
 # The end of a termination message, which can be a whole log.
 MAX_MESSAGE_CHARACTERS = 200
+# The reason in the status of a pod for whose container a cause was found, although it runs.
+NOT_STARTING = "NotStarting"
+KILLED, TERMINATED = 137, 143
+# What an exit code means, if the container has not printed it.
+_EXIT_CODES = {
+    1: "it has ended by itself with an error",
+    3: "as Java with ExitOnOutOfMemoryError ends when it has no more memory",
+    134: "Java has aborted (SIGABRT)",
+    KILLED: "it was killed (SIGKILL), but not for its memory limit: by the kubelet, because it did not stop in time, "
+    "or because its node has no memory",
+    139: "Java has crashed (SIGSEGV)",
+    TERMINATED: "it was stopped (SIGTERM), as the kubelet does when a startup or liveness probe fails",
+}
 
 _Container = Mapping[str, Any]
 
@@ -88,11 +101,61 @@ def failure(pod: Manifest) -> Iterator[str]:
         text = "" if found["reason"] == _CRASH_LOOP else found.get("message")
         yield f"{_head(pod, waiting)}: {found['reason']}{f': {text}' if text else ''}{_last_end(pod, waiting)}"
     elif is_unready(pod) and not is_terminating(pod) and not is_evicted(pod):
-        ended = next((each for each in containers if not each.get("ready") and _end(each)), None)
+        ended = next(filter(_is_down, containers), None)
         if ended is not None:
             count = ended.get("restartCount", 0)
             restarts = f"restarted {count} times" if count > 1 else "restarted once" if count else "ended"
             yield f"{_head(pod, ended)}: {restarts}{_last_end(pod, ended)}"
+
+
+def crashed(pod: Manifest) -> _Container | None:
+    """Return the container whose end `failure` reports, unless the kernel has killed it: its log has the cause."""
+    if next(failure(pod), None) is None:
+        return None
+    containers = _containers(pod)
+    found = next(filter(_waits_for_change, containers), None) or next(filter(_is_down, containers))
+    return found if _end(found) and _end(found).get("reason") != _OUT_OF_MEMORY else None
+
+
+def hanging(pod: Manifest, now: datetime) -> _Container | None:
+    """Return the first container that runs, but has not been ready for a minute."""
+    if not is_unready(pod) or is_terminating(pod) or _seconds_unready(pod, now) < LASTING_SECONDS:
+        return None
+    running = (each for each in _containers(pod) if "running" in (each.get("state") or {}))
+    return next((each for each in running if each.get("ready") is False), None)
+
+
+def last_end(container: _Container) -> tuple[int, str]:
+    """Return the exit code of a container that has ended, and its termination message."""
+    ended = _end(container)
+    return int(ended.get("exitCode") or 0), str(ended.get("message") or "")
+
+
+def has_restarted(container: _Container) -> bool:
+    """True if the log of its last end is that of the previous container."""
+    return "terminated" not in (container.get("state") or {})
+
+
+def explained(pod: Manifest, text: str, is_cause: bool) -> Manifest:
+    """Return a pod with why it does not start as the message of its status; `is_cause`: more than that it is so."""
+    reason = {"reason": NOT_STARTING} if is_cause else {}
+    return {**pod, "status": {**pod["status"], **reason, "message": text}}
+
+
+def explanation(pod: Manifest, *, only_causes: bool = False) -> Iterator[str]:
+    """Yield why a pod whose containers run is not ready, if it is known; `only_causes`: not just what shows it."""
+    status = pod.get("status") or {}
+    is_known = bool(status.get("message")) and status.get("reason") in (NOT_STARTING, *(() if only_causes else (None,)))
+    if is_known and is_unready(pod) and not is_terminating(pod) and next(failure(pod), None) is None:
+        yield f"pod {_name(pod)} is not ready: {status['message']}"
+
+
+def log_command(pod: Manifest, container: _Container) -> str:
+    """Return the command that prints the log, that of the previous container if there was one."""
+    namespace = pod["metadata"].get("namespace", "default")
+    # what has never been started again has no previous log
+    which = " --previous" if container.get("restartCount") else ""
+    return f"see kubectl logs {_name(pod)} --container {container['name']} --namespace {namespace}{which}"
 
 
 def unplaced(pod: Manifest) -> Iterator[str]:
@@ -142,24 +205,29 @@ def _end(container: _Container) -> Mapping[str, Any]:
     return last
 
 
+def _is_down(container: _Container) -> bool:
+    return not container.get("ready") and bool(_end(container))
+
+
 def _last_end(pod: Manifest, container: _Container) -> str:
-    """Return how the container ended the last time: its exit code, the reason, and its termination message."""
+    """Return how the container ended the last time: its exit code, the reason, why, and how to read more."""
     ended = _end(container)
     if not ended:
         return ""
-    text = excerpt(_one_line(ended.get("message")), MAX_MESSAGE_CHARACTERS, END)
-    message = text or _advice(pod, container, ended)
     reason = f" ({ended['reason']})" if ended.get("reason") else ""
-    return f", last exit code {ended.get('exitCode')}{reason}{f': {message}' if message else ''}"
+    return f", last exit code {ended.get('exitCode')}{reason}: {'; '.join(_why(pod, container, ended))}"
 
 
-def _advice(pod: Manifest, container: _Container, ended: Mapping[str, Any]) -> str:
-    """Return what to do: the log of the container has the cause, unless the kernel has killed it."""
-    if ended.get("reason") != _OUT_OF_MEMORY:
-        namespace = pod["metadata"].get("namespace", "default")
-        # what has never been started again has no previous log
-        which = " --previous" if container.get("restartCount") else ""
-        return f"see kubectl logs {_name(pod)} --container {container['name']} --namespace {namespace}{which}"
+def _why(pod: Manifest, container: _Container, ended: Mapping[str, Any]) -> Iterator[str]:
+    if ended.get("reason") == _OUT_OF_MEMORY:
+        yield _more_memory(pod, container)
+        return
+    printed = excerpt(_one_line(ended.get("message")), MAX_MESSAGE_CHARACTERS, END)
+    text = pod["status"].get("message") or printed or _EXIT_CODES.get(ended.get("exitCode") or 0)
+    yield from filter(None, ((text or "").rstrip("."), log_command(pod, container)))
+
+
+def _more_memory(pod: Manifest, container: _Container) -> str:
     spec = pod.get("spec") or {}
     containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
     found: _Container = next((each for each in containers if each["name"] == container["name"]), {})

@@ -15,6 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.pod_problems import (
     eviction,
+    explanation,
     failure,
     is_evicted,
     is_unready,
@@ -45,7 +46,7 @@ class GroupState:
     specifies. `is_updated`: no pod has an old revision. `unready`: the first pod that is not ready, and since when.
     `is_observed`: the controller has observed the current spec. `has_ready_pods`: as the workload or the pods show, of
     which it may have yet to adopt some. `is_held`: only the partition of a drain keeps pods of an old revision, none is
-    being replaced, and all are ready.
+    being replaced, and all are ready. `explanation`: why a pod whose containers run is not ready, if it is known.
     """
 
     key: str
@@ -61,6 +62,7 @@ class GroupState:
     has_ready_pods: bool = False
     evicted: tuple[str, ...] = ()
     is_held: bool = False
+    explanation: str = ""
 
     @property
     def cause(self) -> str | None:
@@ -125,6 +127,7 @@ def _state(group: Group, specified: int, workload: Manifest | None, observed: Ob
     is_updated, is_observed = _is_updated(workload, own, kept_pods(group, workload)), _is_observed(workload)
     has_settled = is_observed and _has_replicas(workload, desired)
     is_held = has_settled and is_available and ready >= desired and _is_updated(workload, own, partition(workload))
+    explained = next((text for pod in own for text in explanation(pod)), "")
     return GroupState(
         group.key,
         desired,
@@ -134,11 +137,12 @@ def _state(group: Group, specified: int, workload: Manifest | None, observed: Ob
         unschedulable,
         is_available,
         is_updated,
-        next(map(_unready, filter(is_unready, sorted(own, key=is_evicted))), ""),
+        explained or next(map(_unready, filter(is_unready, sorted(own, key=is_evicted))), ""),
         is_observed,
         bool(status.get("readyReplicas")) or not all(map(is_unready, own)),
         tuple(_evicted(own)),
         is_held and not is_updated,
+        explained,
     )
 
 

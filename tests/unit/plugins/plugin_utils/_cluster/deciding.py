@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,7 +33,8 @@ class Answers(ClusterReads):
     """What the API server and Druid answer, as a table; `asked` has what was read, in order.
 
     `objects` without the label of the cluster, `lists` by kind (empty by default), `classes` of storage, `verdicts` on
-    steps by object (accepted by default), and `answers` of Druid: None fails the test. `druid` was asked before.
+    steps by object (accepted by default), and `answers` of Druid: None fails the test. `druid` was asked before. `logs`
+    are by pod, empty by default.
     """
 
     def __init__(
@@ -44,10 +45,12 @@ class Answers(ClusterReads):
         verdicts: Mapping[ObjectKey, Verdict] | None = None,
         answers: Mapping[Question[Any], Any] | None = None,
         druid: DruidState | None = None,
+        logs: Mapping[str, str] | None = None,
     ) -> None:
         self.objects = {key_of(each): each for each in objects}
         self.lists, self.classes, self.verdicts, self.answers = lists or {}, classes or {}, verdicts or {}, answers
         self.druid, self.secrets, self.templates = druid or DruidState(), {}, {}
+        self.logs = logs or {}
         self.asked: list[Any] = []
 
     def get(self, kind: str, name: str) -> Manifest | None:
@@ -57,6 +60,13 @@ class Answers(ClusterReads):
     def list_objects(self, kind: str, label_selector: str = "", field_selector: str = "") -> tuple[Manifest, ...]:
         self._note(kind)
         return tuple(self.lists.get(kind, ()))
+
+    def read_objects(self) -> Iterator[Manifest]:
+        return iter(self.objects.values())
+
+    def pod_log(self, pod: str, container: str, previous: bool) -> str:
+        self._note(("log", pod, container, previous))
+        return self.logs.get(pod, "")
 
     def storage_class(self, name: str) -> Manifest | str:
         return self.classes[name]
@@ -101,7 +111,7 @@ class Answers(ClusterReads):
 
 # The resource of the inputs.
 UNCHANGED = "unchanged"
-TABLE = ("objects", "lists", "classes", "verdicts", "answers", "druid")
+TABLE = ("objects", "lists", "classes", "verdicts", "answers", "druid", "logs")
 
 
 def _accepted(step: Step) -> Verdict:

@@ -185,7 +185,7 @@ UNPLACED = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"
 CAUSES = [
     (pod("brokers", 1, "b", "CrashLoopBackOff", container=ENDED),
      "pod druid-c-brokers-1, container druid-c-brokers: CrashLoopBackOff, last exit code 1 (Error): "
-     "No such metadata store."),
+     "No such metadata store; see kubectl logs druid-c-brokers-1 --container druid-c-brokers --namespace ns"),
     (pod("brokers", 1, "b", conditions=[{"type": "Ready", "status": "False", "lastTransitionTime": STARTED}]),
      f"pod druid-c-brokers-1 is not ready, since {STARTED}"),
     (pod("brokers", 1, "b", conditions=[UNPLACED]),

@@ -287,6 +287,21 @@ class TestEvict:
         assert len(server.requests) == 1
 
 
+class TestPodLog:
+    def test_end_of_a_log(self, server: Server, api: KubernetesApi) -> None:
+        server.responses = [Response(200, "{not JSON\n")]
+        assert api.pod_log("ns", "p", "m", previous=True, lines=5, limit=99) == "{not JSON\n"
+        [request] = server.requests
+        path = "/api/v1/namespaces/ns/pods/p/log?container=m&tailLines=5&limitBytes=99&previous=true"
+        assert (request.method, request.path) == ("GET", path)
+
+    def test_no_log(self, server: Server, api: KubernetesApi) -> None:
+        server.responses = [Response(403, {"message": "no"})]
+        with pytest.raises(ApiError, match=r"Cannot get Pod p in namespace ns: 403 no") as caught:
+            api.pod_log("ns", "p", "m", previous=False, lines=5, limit=99)
+        assert "the verb get on pods/log" in str(caught.value)
+
+
 class TestDelete:
     def test_uid_is_a_precondition(self, server: Server, api: KubernetesApi) -> None:
         api.delete("ConfigMap", "ns", "n", "u-1", "Orphan")

@@ -59,7 +59,7 @@ def failed_attempt(text: str) -> str:
 
 # (source, the largest number of characters that it adds, and keeps)
 SOURCES: list[tuple[Callable[[str], str], int]] = [
-    (crashed, 280),
+    (crashed, 320),
     (evicted, 230),
     (event, 340),
     (helm, 2010),

@@ -44,6 +44,7 @@ def restarted(code: int, reason: str, message: str = "", **more: Any) -> Manifes
 
 
 LOG = "see kubectl logs p --container m --namespace default"
+BY_ITSELF = "it has ended by itself with an error"
 MORE_MEMORY = "the container needs more than the memory of its node, raise it or lower the sizes of its JVM"
 
 PODS: list[tuple[str, Manifest, tuple[str, ...]]] = [
@@ -93,17 +94,17 @@ PODS: list[tuple[str, Manifest, tuple[str, ...]]] = [
                 }
             ],
         ),
-        (f"pod p, container m: CrashLoopBackOff, last exit code 1 (Error): {LOG} --previous",),
+        (f"pod p, container m: CrashLoopBackOff, last exit code 1 (Error): {BY_ITSELF}; {LOG} --previous",),
     ),
     (
         "crashed just now",
         pod("p", containerStatuses=[{"name": "m", "state": ended(1, "Error")}]),
-        (f"pod p, container m: ended, last exit code 1 (Error): {LOG}",),
+        (f"pod p, container m: ended, last exit code 1 (Error): {BY_ITSELF}; {LOG}",),
     ),
     (
         "with the end of its log",
         pod("p", containerStatuses=[restarted(1, "Error", message=" no space\nleft ")]),
-        ("pod p, container m: restarted once, last exit code 1 (Error): no space left",),
+        (f"pod p, container m: restarted once, last exit code 1 (Error): no space left; {LOG} --previous",),
     ),
     ("ready again", pod("p", containerStatuses=[restarted(137, "OOMKilled", ready=True)]), ()),
     (

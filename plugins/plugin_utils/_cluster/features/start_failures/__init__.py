@@ -1,0 +1,146 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Why Druid does not start: the reason in the log of a container, and the probe that stopped it, in the conditions.
+
+Read are the logs of the first pods that conditions name, at most five in a reconcile, and only those of containers that
+have ended, or that have not been ready for a minute. The permission to read them (`pods/log`) can be missing: then the
+conditions have the command that prints the log.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._secrets import masking
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.missing_pods import EVENT
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.pod_problems import (
+    KILLED,
+    MAX_MESSAGE_CHARACTERS,
+    TERMINATED,
+    crashed,
+    explained,
+    hanging,
+    has_restarted,
+    last_end,
+    log_command,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.start_failures.log import (
+    obstacle,
+    reason_of_end,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import END, excerpt
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import MAX_SHOWN
+
+# As many pods as a condition names.
+MAX_PODS = MAX_SHOWN
+_STARTUP, _LIVENESS, _READINESS = "Startup", "Liveness", "Readiness"
+_PROBES = {_STARTUP: "startupProbe", _LIVENESS: "livenessProbe", _READINESS: "readinessProbe"}
+_UNHEALTHY = re.compile(rf"({'|'.join(_PROBES)}) probe (?:failed|errored): ?(.*)", re.DOTALL)
+# The address of the pod is not in the result, and of a chain of errors only the last one is.
+_REQUEST = re.compile(
+    r'Get "(\w{4,5})://[^/"]{0,300}?:(\d{1,5})([^"]{0,300})": (?:.{0,1000}: )?([^:]{1,300})', re.DOTALL
+)
+_MAX_OUTPUT_CHARACTERS = 150
+
+_Container = Mapping[str, Any]
+_Masked = Callable[[str], str]
+
+
+class StartFailures(Feature):
+    """Explains the first pods that do not start."""
+
+    def prepared(self, inputs: Inputs) -> Inputs:
+        """Return the inputs with the reason in the status of these pods, as far as it can be known."""
+        return replace(inputs, others=(*inputs.others, *_explained(inputs)))
+
+
+def _explained(inputs: Inputs) -> Iterator[Manifest]:
+    found = (pod for group in inputs.cluster.groups for pod in sorted(inputs.live.pods_of(group), key=_name))
+    failing = [*islice((pod for pod in found if crashed(pod) or hanging(pod, inputs.now)), MAX_PODS)]
+    # Most clusters have none, and to search all objects for secrets takes a while.
+    masked = _masker(inputs) if failing else str
+    for pod in failing:
+        container = crashed(pod)
+        text, is_cause = _of_end(pod, container, inputs, masked) if container else _of_hanging(pod, inputs, masked)
+        if text:
+            yield explained(pod, text, is_cause)
+
+
+def _of_end(pod: Manifest, container: _Container, inputs: Inputs, masked: _Masked) -> tuple[str, bool]:
+    """Return why a container has ended: its probe, if that stopped it, and what the log reports."""
+    code, message = last_end(container)
+    log = inputs.reads.pod_log(_name(pod), container["name"], has_restarted(container)) or message
+    if code not in (KILLED, TERMINATED):
+        printed = excerpt(" ".join(masked(message).split()), MAX_MESSAGE_CHARACTERS, END)
+        return reason_of_end(log, masked) or printed, True
+    probe = next(_failed_probes(pod, container, inputs, (_STARTUP, _LIVENESS)), "")
+    stopped = f"the kubelet has stopped it, because its {probe}" if probe else ""
+    return _joined(stopped, obstacle(log, masked, _ports(pod, container, _STARTUP))), True
+
+
+def _of_hanging(pod: Manifest, inputs: Inputs, masked: _Masked) -> tuple[str, bool]:
+    """Return why a container that runs does not become ready: its probe, what the log reports, and how to read it."""
+    container = hanging(pod, inputs.now) or {}
+    kind = _READINESS if container.get("started") else _STARTUP
+    probe = next(_failed_probes(pod, container, inputs, (kind,)), "")
+    cause = obstacle(inputs.reads.pod_log(_name(pod), container["name"], False), masked, _ports(pod, container, kind))
+    shown = f"its {probe}" if probe else "" if cause else f"its {kind.lower()} probe has not succeeded yet"
+    return _joined(shown, cause, log_command(pod, {**container, "restartCount": 0})), bool(cause)
+
+
+def _failed_probes(pod: Manifest, container: _Container, inputs: Inputs, kinds: Sequence[str]) -> Iterator[str]:
+    """Yield the probes that have failed, with their error, the most frequent one first."""
+    selector = f"involvedObject.uid={pod['metadata'].get('uid')},reason=Unhealthy"
+    path = f"{{{container['name']}}}"
+    events = inputs.reads.list_objects(EVENT, field_selector=selector)
+    own = (each for each in events if str((each.get("involvedObject") or {}).get("fieldPath")).endswith(path))
+    for event in sorted(own, key=lambda each: -(each.get("count") or 0)):
+        failed = _UNHEALTHY.match(event.get("message") or "")
+        if failed and failed[1] in kinds:
+            yield f"{failed[1].lower()} probe fails ({_error(failed[2])})"
+
+
+def _error(text: str) -> str:
+    request = _REQUEST.fullmatch(text)
+    if request:
+        scheme, port, path, error = request.groups()
+        return f"{scheme.upper()} {path} at port {port}: {error}"
+    return excerpt(" ".join(text.split()), _MAX_OUTPUT_CHARACTERS)
+
+
+def _ports(pod: Manifest, container: _Container, kind: str) -> Sequence[int]:
+    """Return the port that the probe asks, by HTTP or TCP."""
+    spec: _Container = next(
+        (each for each in pod["spec"].get("containers") or () if each["name"] == container["name"]), {}
+    )
+    named = {each.get("name"): each["containerPort"] for each in spec.get("ports") or ()}
+    probe = spec.get(_PROBES[kind]) or {}
+    asked = ((probe.get(how) or {}).get("port") for how in ("httpGet", "tcpSocket"))
+    return [port for each in asked if isinstance(port := named.get(each, each), int)]
+
+
+def _masker(inputs: Inputs) -> _Masked:
+    """Return a function that masks the secrets of all objects that were read, and what is in places of secrets."""
+    referenced = filter(None, inputs.observed.references.values())
+    read = (*inputs.live.objects.values(), *referenced, *inputs.reads.read_objects())
+    known = masker_of([searched(inputs.resource), *read])
+    return lambda text: known.text(masking.masked(text))
+
+
+def _joined(*texts: str) -> str:
+    return "; ".join(filter(None, texts))
+
+
+def _name(pod: Manifest) -> str:
+    name: str = pod["metadata"]["name"]
+    return name
