@@ -35,6 +35,7 @@ def test_each_permission_is_required_and_none_is_missing(
     started.wait_until_settled(full_cluster.NAME)
 
     edit_twice(live)
+    remove_labels(live)
     reject_a_pod(live)
     crash(live)
     grow(live)
@@ -75,6 +76,26 @@ def create_one_of_every_kind(live: NamespaceClient) -> None:
     }
     resource["spec"]["extraCommonConfig"] = [{"name": files["metadata"]["name"], "kind": "Secret"}]
     live.create(resource)
+
+
+def remove_labels(live: NamespaceClient) -> None:
+    """Remove the label by which objects are listed: they are read by name. A PVC is not ours without it."""
+    claim = ("PersistentVolumeClaim", "druid-full-own")
+    objects = {
+        "Service": full_cluster.STATEFUL,
+        "StatefulSet": full_cluster.STATEFUL,
+        "Deployment": full_cluster.STATELESS,
+        "Ingress": full_cluster.STATELESS,
+        "PodDisruptionBudget": full_cluster.STATEFUL,
+        "HorizontalPodAutoscaler": full_cluster.STATELESS,
+    }
+    for each in objects.items():
+        live.merge(*each, {"metadata": {"labels": {"druid_cr": None}}})
+    eventually(lambda: all("druid_cr" in live.get(*each)["metadata"]["labels"] for each in objects.items()))
+    live.merge(*claim, {"metadata": {"labels": {"druid_cr": None}}})
+    eventually(lambda: condition(live.get("Druid", full_cluster.NAME), "Degraded")["reason"] == "NameConflict")
+    live.merge(*claim, {"metadata": {"labels": {"druid_cr": full_cluster.NAME}}})
+    eventually(lambda: condition(live.get("Druid", full_cluster.NAME), "Ready")["status"] == "True")
 
 
 def reject_a_pod(live: NamespaceClient) -> None:
