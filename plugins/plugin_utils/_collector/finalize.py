@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names, validate
@@ -16,12 +17,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe 
     UnreadableChart,
     chart_of,
     is_deleted_namespace,
+    kinds_of,
     observe_release,
-    refused_in_release,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Chart, Plan, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope import refused_in_release
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.steps import Uninstall, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
@@ -97,7 +99,9 @@ def _removable(
     api: KubernetesApi, collector: Collector, release: Release, options: Options
 ) -> tuple[Release | None, str]:
     """Return the release, or why Helm must not uninstall it."""
-    foreign = refused_in_release(api, collector, release, options)
+    foreign = refused_in_release(
+        collector, release, partial(kinds_of, api), allows_cluster_scoped=options.allow_cluster_scoped_objects
+    )
     if not foreign:
         return release, ""
     return None, (

@@ -24,10 +24,13 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.time_limit im
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names, run_helm
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_connection import private_environment
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Target
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import UnreadableRelease, documents
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
+    HelmError,
+    UnreadableRelease,
+    documents,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.validate import is_safe_path
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import to_json
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import MIDDLE, excerpt
 
@@ -38,10 +41,6 @@ MODULE, TEMPLATE = "kubernetes.core.helm", "kubernetes.core.helm_template"
 HISTORY = 10
 _PRIVATE = 0o600
 _MAX_MESSAGE = 2000
-
-
-class HelmError(DruidopsError):
-    """Helm failed."""
 
 
 class Rendered(NamedTuple):

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.parse import InvalidYaml, load_yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import (
     Chart,
     NamespaceState,
@@ -23,7 +22,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release 
     UnreadableRelease,
     release_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope import foreign_objects, scope_problems
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import ChartAddress, Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.validate import is_safe_path
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import (
@@ -33,7 +31,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Kind, Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import excerpt
 
 _OCI = "oci://"
@@ -103,35 +100,6 @@ def kinds_of(api: KubernetesApi, manifests: Iterable[Manifest]) -> dict[tuple[st
     }
     found = {(version, kind): served[version].get(kind) for version, kind in needed - known.keys()}
     return known | {key: kind for key, kind in found.items() if kind is not None}
-
-
-def refused_in_chart(
-    api: KubernetesApi, collector: Collector, manifest: tuple[Manifest, ...], options: Options
-) -> tuple[Finding, ...]:
-    """Return what is not permitted of the objects of a chart."""
-    kinds = kinds_of(api, manifest)
-    return scope_problems(
-        manifest, kinds, _namespaces(collector), allows_cluster_scoped=options.allow_cluster_scoped_objects
-    )
-
-
-def refused_in_release(
-    api: KubernetesApi, collector: Collector, release: Release | None, options: Options
-) -> tuple[str, ...]:
-    """Return the objects of an installed release that its chart may not have."""
-    revisions = () if release is None else (release.latest, *((release.deployed,) if release.deployed else ()))
-    objects = tuple(each for revision in revisions for each in (*revision.manifest, *revision.hooks))
-    return foreign_objects(
-        objects,
-        kinds_of(api, objects),
-        _namespaces(collector),
-        allows_cluster_scoped=options.allow_cluster_scoped_objects,
-    )
-
-
-def _namespaces(collector: Collector) -> set[str]:
-    """Return the namespaces of objects; the default chart also has a Role in that of the cluster."""
-    return {collector.tenant} if collector.chart else {collector.tenant, collector.namespace}
 
 
 class UnreadableChart(ValueError):

@@ -22,6 +22,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.parse import InvalidYaml, load_yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
 # Kubernetes stores at most about 1 MiB, which gzip may have compressed a thousandfold.
@@ -31,6 +32,10 @@ _API_VERSION = re.compile(r"([a-z0-9][a-z0-9.-]*/)?[a-z][a-z0-9]*")
 # It is a part of a path.
 _NAME = re.compile(r"(?!\.{1,2}$)[^/%]{1,253}")
 _NAMESPACE = re.compile(r"[a-z0-9-]{1,63}")
+
+
+class HelmError(DruidopsError):
+    """Helm failed."""
 
 
 class UnreadableRelease(ValueError):

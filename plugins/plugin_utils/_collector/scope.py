@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Kind, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.custom_resource import mapping
@@ -17,6 +19,33 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 Kinds = Mapping[tuple[str, str], Kind]
 
 _CRD = "CustomResourceDefinition"
+
+
+def refused_in_chart(
+    collector: Collector, manifest: Sequence[Manifest], kinds: Kinds, *, allows_cluster_scoped: bool
+) -> tuple[Finding, ...]:
+    """Return what is not permitted of the objects of a chart."""
+    return scope_problems(manifest, kinds, _namespaces(collector), allows_cluster_scoped=allows_cluster_scoped)
+
+
+def refused_in_release(
+    collector: Collector,
+    release: Release | None,
+    kinds_of: Callable[[Sequence[Manifest]], Kinds],
+    *,
+    allows_cluster_scoped: bool,
+) -> tuple[str, ...]:
+    """Return the objects of an installed release that its chart may not have."""
+    revisions = () if release is None else (release.latest, *((release.deployed,) if release.deployed else ()))
+    objects = tuple(each for revision in revisions for each in (*revision.manifest, *revision.hooks))
+    return foreign_objects(
+        objects, kinds_of(objects), _namespaces(collector), allows_cluster_scoped=allows_cluster_scoped
+    )
+
+
+def _namespaces(collector: Collector) -> set[str]:
+    """Return the namespaces of objects; the default chart also has a Role in that of the cluster."""
+    return {collector.tenant} if collector.chart else {collector.tenant, collector.namespace}
 
 
 def scope_problems(

@@ -10,11 +10,11 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import Confidential
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import sentences
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector import drift, names, status
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names, status
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import (
     attempt_digest,
     chart_mismatch,
@@ -22,13 +22,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide i
     has_attempted,
     has_deployed,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import HelmError
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import (
-    is_deleted_namespace,
-    latest_problem,
-    observe_release,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import (
     ObjectChange,
     Objects,
@@ -38,11 +31,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconcil
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
     FAILED,
     UNINSTALLING,
+    HelmError,
     Release,
     Revision,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
     FORBIDDEN,
     ApiError,
@@ -51,8 +44,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import marked
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons, step
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import write_status
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import MIDDLE, excerpt
+
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
+    from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 
 _MAX_MESSAGE = 1024
 
@@ -68,6 +64,24 @@ class Context(step.Context):
     def objects(self) -> KubernetesApi:
         """The connection for the objects of the release."""
         return self.options.connection_of(self.api, self.state.collector.tenant)
+
+    def release(self) -> tuple[Release | None, str]:
+        """Return the release as it is now, and why it cannot be read."""
+        from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import observe_release
+
+        return observe_release(self.api, self.state.collector.tenant, self.state.collector.release)
+
+    def latest_problem(self) -> str:
+        """Return the latest warning about a pod of the release; empty if there is none."""
+        from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import latest_problem
+
+        return latest_problem(self.api, self.state.collector)
+
+    def delete(self, objects: KubernetesApi, manifest: Manifest) -> None:
+        """Delete an object, if it belongs to the release."""
+        from ansible_collections.druidops.druid.plugins.plugin_utils._collector.drift import delete_object
+
+        delete_object(objects, manifest, self.state.collector.release, self.state.collector.tenant)
 
 
 class Step(step.Step):
@@ -95,9 +109,9 @@ class Step(step.Step):
         try:
             return step.Result(self, state=self.done(context))
         except HelmError as error:
-            why = latest_problem(context.api, context.state.collector)
+            why = context.latest_problem()
             message = sentences(str(error), why) if why else str(error)
-            state = _after_failure(context.api, context.state, message)
+            state = _after_failure(context, message)
             return step.Result(self, error=message, reason=reasons.HELM_FAILED, state=state)
 
     def begun(self, context: Context) -> Reconciled:
@@ -114,9 +128,9 @@ def act(api: KubernetesApi, planned: Reconciled, options: Options) -> Reconciled
     return planned.after(step.execute(planned.plan.steps, Context(api=api, state=planned, options=options)))
 
 
-def _after_failure(api: KubernetesApi, before: Reconciled, message: str) -> Reconciled:
+def _after_failure(context: Context, message: str) -> Reconciled:
     """Return the reconcile with the release as Helm has left it, and the attempt."""
-    release, _unreadable = observe_release(api, before.collector.tenant, before.collector.release)
+    before, (release, _unreadable) = context.state, context.release()
     failed: Mapping[str, Any] = before.failed_attempt
     if before.desired is not None and has_attempted(before.release, release, message):
         digest = attempt_digest(before.desired, before.collector.annotations)
@@ -146,10 +160,10 @@ class RemovePending(Step):
         collector = context.state.collector
         connection = context.objects
         for change in self.objects:
-            drift.delete_object(connection, change.before or {}, collector.release, collector.tenant)
+            context.delete(connection, change.before or {})
         metadata = self.revision.secret["metadata"]
         context.api.delete("Secret", metadata["namespace"], metadata["name"], metadata["uid"])
-        release, unreadable = observe_release(context.api, collector.tenant, collector.release)
+        release, unreadable = context.release()
         if unreadable:
             raise HelmError(f"The release {collector.release} cannot be read: {unreadable}.")
         return replace(context.state, release=release)
@@ -179,6 +193,8 @@ class Deploy(Step):
         Until the mark of a release, nothing else shows that its installation has begun. Helm copies it to later
         revisions.
         """
+        from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import write_status
+
         before = context.state
         collector = before.collector
         if collector.uid is None:
@@ -195,9 +211,11 @@ class Deploy(Step):
 
     def done(self, context: Context) -> Reconciled:
         """Have Helm deploy, and mark the revision. If that is interrupted, the status has the record of who did it."""
+        from ansible_collections.druidops.druid.plugins.plugin_utils._collector.drift import restarted
+
         options, before = context.options, context.state
         options.helm.deploy(self.target, options.helm_timeout, skip_crds=not options.allow_cluster_scoped_objects)
-        release, unreadable = observe_release(context.api, before.collector.tenant, before.collector.release)
+        release, unreadable = context.release()
         not_deployed = f"Helm has not deployed the release {self.target.release}"
         if release is None or release.deployed is None:
             raise HelmError(f"{not_deployed}: {unreadable or 'there is no revision'}.")
@@ -207,8 +225,8 @@ class Deploy(Step):
                 f"{release.deployed.number}. Change another value as well."
             )
         _label(context.api, before, release.deployed)
-        restarted = tuple(name for each in release.deployed.manifest for name in drift.restarted(each, "deployed"))
-        done = replace(before, release=release, is_installing=False, objects=Objects(unavailable=restarted))
+        waiting = tuple(name for each in release.deployed.manifest for name in restarted(each, "deployed"))
+        done = replace(before, release=release, is_installing=False, objects=Objects(unavailable=waiting))
         return done.with_findings(*chart_mismatch(self.target, release.deployed))
 
 
@@ -262,9 +280,11 @@ class Restore(Step):
         return (_difference(self.change),)
 
     def done(self, context: Context) -> Reconciled:
+        from ansible_collections.druidops.druid.plugins.plugin_utils._collector.drift import restarted, restore
+
         collector, objects = context.state.collector, context.state.objects
-        drift.restore(context.objects, self.revision.manifest, self.change, collector.release, collector.tenant)
-        unavailable = (*objects.unavailable, *drift.restarted(self.change.after or {}, "restored"))
+        restore(context.objects, self.revision.manifest, self.change, collector.release, collector.tenant)
+        unavailable = (*objects.unavailable, *restarted(self.change.after or {}, "restored"))
         return replace(context.state, objects=replace(objects, unavailable=unavailable))
 
 
@@ -288,10 +308,10 @@ class Uninstall(Step):
         if latest.state != UNINSTALLING:
             context.options.helm.uninstall(self.name, namespace)
             return replace(context.state, release=None)
-        connection = context.options.connection_of(context.api, namespace)
+        connection = context.objects
         for manifest in latest.manifest:
             try:
-                drift.delete_object(connection, manifest, self.name, namespace)
+                context.delete(connection, manifest)
             except ApiError as error:
                 if not _is_deleted_with_its_namespace(context.api, error, manifest, namespace):
                     raise
@@ -302,6 +322,8 @@ class Uninstall(Step):
 
 def _is_deleted_with_its_namespace(api: KubernetesApi, error: ApiError, manifest: Manifest, tenant: str) -> bool:
     """Return whether the permission is missing because the namespace of the object, not that of the release, goes."""
+    from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import is_deleted_namespace
+
     namespace = manifest["metadata"].get("namespace") or tenant
     return error.status == FORBIDDEN and namespace != tenant and is_deleted_namespace(api, namespace)
 

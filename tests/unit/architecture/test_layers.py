@@ -222,7 +222,9 @@ PURE = (
     ),
     *(
         f"plugins/plugin_utils/_collector/{name}.py"
-        for name in (*("decide", "names", "reconciled", "release", "scope", "spec", "status", "validate", "values"),)
+        for name in (
+            *("decide", "names", "plan", "reconciled", "release", "scope", "spec", "status", "validate", "values"),
+        )
     ),
 )
 IMPURE = (

@@ -1,0 +1,186 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plan of a Collector: a decision about a table of answers, without an API server and without Helm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import attempt_digest, target
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import decide_plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconcile import CollectorReads
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import (
+    Chart,
+    NamespaceState,
+    ObjectChange,
+    Objects,
+    Observed,
+    Plan,
+    Reconciled,
+    Target,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope import Kinds
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+CHART = Chart("c", "1.0.0", "/charts/c")
+OURS = ({"metadata": {"labels": names.owner_labels("ns", "a")}},)
+
+
+def config_map(name: str, **more: Any) -> Manifest:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, **more}}
+
+
+MANIFEST = (config_map("telemetry"),)
+ELSEWHERE = config_map("stray", namespace="kube-system")
+FAILED = Finding(reasons.HELM_FAILED, "Helm failed")
+DRIFT = ObjectChange(None, MANIFEST[0])
+
+
+@dataclass
+class Answers:
+    """What the reader answers, and what it was asked."""
+
+    state: NamespaceState = "active"
+    objects: Objects = field(default_factory=Objects)
+    rendering: tuple[Manifest, ...] | Finding = MANIFEST
+    rejection: str = ""
+    asked: list[str] = field(default_factory=list)
+
+    def namespace(self) -> NamespaceState:
+        self.asked.append("namespace")
+        return self.state
+
+    def kinds(self, manifests: Iterable[Manifest]) -> Kinds:
+        return {(each["apiVersion"], each["kind"]): KINDS[each["kind"]] for each in manifests}
+
+    def latest_problem(self) -> str:
+        self.asked.append("problem")
+        return "Pod telemetry-0: Failed: no image"
+
+    def compared(self, manifest: Sequence[Manifest]) -> Objects:
+        self.asked.append("objects")
+        return self.objects
+
+    def rejected(self, rendered: Sequence[Manifest]) -> str:
+        self.asked.append("dry runs")
+        return self.rejection
+
+    def rendered(self, target: Target) -> tuple[tuple[Manifest, ...], Target] | Finding:
+        self.asked.append("chart")
+        return self.rendering if isinstance(self.rendering, Finding) else (self.rendering, target)
+
+
+def collector(**status: Any) -> Collector:
+    metadata = {"name": "a", "namespace": "ns", "uid": "u", "finalizers": [names.FINALIZER]}
+    spec = {"collector": {"name": "telemetry"}}
+    return Collector.from_resource({"metadata": metadata, "spec": spec, "status": status})
+
+
+def desired() -> Target:
+    found = target(collector(), Observed(), CHART)
+    assert isinstance(found, Target)
+    return found
+
+
+def revision(
+    number: int = 1, state: str = "deployed", values: dict[str, Any] | None = None, updated: str = ""
+) -> Revision:
+    known = dict(desired().values) if values is None else values
+    return Revision({}, number, state, "c", "1.0.0", "", known, MANIFEST, updated=updated)
+
+
+def release(latest: Revision, deployed: Revision | None = None) -> Release:
+    return Release(OURS, latest, deployed or (latest if latest.state == "deployed" else None))
+
+
+def decided(answers: Answers, found: Release | None, subject: Collector | None = None) -> Reconciled:
+    resource = subject or collector()
+    planned = Reconciled({}, Plan(), resource)
+    reads = cast(CollectorReads, answers)
+    return decide_plan(planned, Observed(release=found), CHART, Options(), NOW, reads)
+
+
+UPGRADE = "upgrade release telemetry of chart c-1.0.0"
+OLD = revision(values={"old": True})
+STALE = revision(2, "pending-upgrade", updated="2026-01-01T11:00:00Z")
+FRESH = revision(2, "pending-upgrade", updated="2026-01-01T11:59:59Z")
+
+
+@pytest.mark.parametrize(
+    ("found", "answers", "titles", "findings", "asked"),
+    [
+        (None, Answers(), ["install release telemetry of chart c-1.0.0"], [], ["namespace", "chart", "dry runs"]),
+        (None, Answers("missing"), [], [reasons.TENANT_NOT_FOUND], ["namespace"]),
+        (None, Answers(rendering=FAILED), [], [reasons.HELM_FAILED], ["namespace", "chart"]),
+        (None, Answers(rendering=(ELSEWHERE,)), [], [reasons.REF_NOT_PERMITTED], ["namespace", "chart"]),
+        (None, Answers(rejection="no"), [], [reasons.HELM_FAILED], ["namespace", "chart", "dry runs"]),
+        (
+            release(OLD),
+            Answers(),
+            ["upgrade release telemetry of chart c-1.0.0"],
+            [],
+            ["namespace", "chart", "dry runs"],
+        ),
+        # the revision that runs is kept, and its objects with it
+        (
+            release(OLD),
+            Answers(rejection="no", objects=Objects(changes=(DRIFT,))),
+            ["create ConfigMap telemetry, which differs from the release"],
+            [reasons.HELM_FAILED],
+            ["namespace", "chart", "dry runs", "objects"],
+        ),
+        (release(revision()), Answers(), [], [], ["objects"]),
+        (
+            release(revision()),
+            Answers(objects=Objects(unavailable=("Deployment telemetry (0/1)",))),
+            [],
+            [],
+            ["objects", "problem"],
+        ),
+        (release(FRESH, OLD), Answers(), [], [reasons.RELEASE_PENDING], []),
+        (
+            release(STALE, OLD),
+            Answers(),
+            ["remove the interrupted revision 2 (pending-upgrade)", UPGRADE],
+            [],
+            ["namespace", "chart", "dry runs"],
+        ),
+    ],
+    ids=[
+        *("new", "no namespace", "no chart", "elsewhere", "rejected", "changed", "rejected, with drift"),
+        *("as specified", "no pods", "Helm runs", "Helm was killed"),
+    ],
+)
+def test_decision(
+    found: Release | None, answers: Answers, titles: list[str], findings: list[str], asked: list[str]
+) -> None:
+    result = decided(answers, found)
+    assert result.plan.titles == titles
+    assert [each.reason for each in result.plan.findings] == findings
+    assert answers.asked == asked
+
+
+def test_a_failed_attempt_is_not_repeated() -> None:
+    failed = {"digest": attempt_digest(desired(), {}), "message": "no"}
+    answers = Answers()
+    result = decided(answers, None, collector(failedAttempt=failed))
+    assert ([each.reason for each in result.plan.findings], answers.asked) == ([reasons.HELM_FAILED], [])
+
+
+def test_a_release_without_an_owner_is_not_touched() -> None:
+    answers = Answers()
+    foreign = Revision({}, 1, "deployed", "c", "1.0.0", "", {}, MANIFEST)
+    result = decided(answers, Release((), foreign, foreign))
+    assert ([each.reason for each in result.plan.findings], answers.asked) == ([reasons.RELEASE_NOT_OWNED], [])
