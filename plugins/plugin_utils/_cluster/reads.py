@@ -54,6 +54,7 @@ class ClusterReads(Reads):
         self.templates: dict[ObjectKey, Verdict] = {}
         self._reads_logs = True
         self._verdicts: dict[ObjectKey, tuple[Step, Verdict]] = {}
+        self._without_namespace: dict[ObjectKey, Verdict] = {}
 
     def storage_class(self, name: str) -> Manifest | str:
         """Return the storage class, or why it could not be read: the permission is cluster-wide, and can be missing."""
@@ -74,10 +75,17 @@ class ClusterReads(Reads):
             return ""
 
     def dry_run(self, steps: Iterable[Step]) -> dict[ObjectKey, Verdict]:
-        """Return the verdicts of the API server, which is asked about equal steps once."""
+        """Return the verdicts of the API server, which is asked about equal steps once.
+
+        It is only one if the namespace is missing, the same for all steps.
+        """
         steps = tuple(steps)
         new = {step.key: step for step in steps if self._verdict(step) is None}
-        self._verdicts |= {key: (new[key], each) for key, each in dry_run(Context(self._api), new.values()).items()}
+        asked = {} if self._without_namespace else dry_run(Context(self._api), new.values())
+        if len(asked) < len(new):
+            self._without_namespace = self._without_namespace or asked
+            return self._without_namespace
+        self._verdicts |= {key: (new[key], each) for key, each in asked.items()}
         found = ((step.key, self._verdict(step)) for step in steps)
         return {key: verdict for key, verdict in found if verdict is not None}
 

@@ -124,7 +124,9 @@ def test_a_group_that_only_blocks_others(live: NamespaceClient) -> None:
     live.merge("Pod", lost, {"metadata": {"annotations": {"test/ready": None}}})
     assert order_of_restarts(live) == ["historicals"]
     assert pods(live, "coordinators") == before
-    assert events(live, reasons.ROLLOUT_STARTED) == ["Rollout of group historicals (2 pods) has started."]
+    assert events(live, reasons.ROLLOUT_STARTED) == [
+        f"Rollout of group historicals (2 pods) has started: image: {OLD} -> {NEW}."
+    ]
     assert events(live, reasons.ROLLOUT_COMPLETED) == ["Rollout of group historicals is completed."]
 
 

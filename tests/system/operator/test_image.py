@@ -225,9 +225,10 @@ def test_derived_image_is_run_by_ansible_and_the_log_has_the_reason(
         outputs = [(run / "stdout").read_text() for run, status in operator.ended.items() if status == "0"]
     is_changed = "is not that" if name in shipped.DIGESTS else "is not part"
     assert reasons == {f"The run is an ordinary one: {name} {is_changed} of the collection."}
-    # what the image has added has an effect
-    assert outputs
-    assert all("derived" in output for output in outputs)
+    # what the image has added has an effect; a run that was postponed prints nothing
+    begun = [output for output in outputs if output]
+    assert begun
+    assert all("derived" in output for output in begun)
 
 
 REFUSED = {

@@ -14,7 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import ClusterReads
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import CONFLICT, ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import CONFLICT, NOT_FOUND, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
@@ -31,6 +31,7 @@ class Server(KubernetesApi):
         super().__init__("https://192.0.2.1", None, sleep=lambda _seconds: None)  # type: ignore[arg-type]
         self.objects = {key_of(each): each for each in objects}
         self.requests: list[tuple[str, ObjectKey]] = []
+        self.has_namespace = True
 
     def get(self, kind: str, namespace: str | None, name: str) -> Manifest | None:
         self.requests.append(("get", ObjectKey(kind, name)))
@@ -40,6 +41,10 @@ class Server(KubernetesApi):
         assert dry_run
         assert manifest["metadata"]["resourceVersion"] == "1"
         self.requests.append(("apply", key_of(manifest)))
+        if not self.has_namespace:
+            kind, name = key_of(manifest)
+            details = {"reason": "NotFound", "details": {"kind": "namespaces", "name": "ns"}}
+            raise ApiError("patch", "", kind, "ns", name, NOT_FOUND, details)
         if key_of(manifest) in self.objects:
             kind, name = key_of(manifest)
             raise ApiError("patch", "", kind, "ns", name, CONFLICT, {"reason": "Conflict"})
@@ -63,3 +68,11 @@ def test_object_whose_creation_is_not_accepted_is_read() -> None:
     plan, _live = decide(replace(found, reads=ClusterReads(server, "ns", Options())))
     assert [each.reason for each in plan.findings] == [reasons.NAME_CONFLICT]
     assert [key for verb, key in server.requests if verb == "get"] == [key_of(workload)]
+
+
+def test_a_missing_namespace_is_one_finding() -> None:
+    server, found = Server(), inputs(druid.cluster())
+    server.has_namespace = False
+    plan, _live = decide(replace(found, reads=ClusterReads(server, "ns", Options())))
+    assert [each.reason for each in plan.findings] == [reasons.APPLY_FAILED]
+    assert len([verb for verb, _key in server.requests if verb == "apply"]) == 1
