@@ -42,7 +42,7 @@ class Plan(plan.Plan[Step]):
     state of Druid at the start of the rollout, if it was read now. `drain` is the progress of a drain, as the status
     reports it; None if it was not decided. `decommission` is what is decided about Historicals, None if nothing could
     be decided. `refused_evictions`: the PodDisruptionBudgets that do not allow an eviction, each with the remedy.
-    be decided. `stored_replicas`: the pods of each group for which admission stores another number than specified.
+    `stored_replicas`: the pods of each group for which admission stores another number than specified.
     """
 
     rollout_warnings: tuple[str, ...] = ()
@@ -54,6 +54,10 @@ class Plan(plan.Plan[Step]):
     decommission: Decommission | None = None
     refused_evictions: tuple[str, ...] = ()
     stored_replicas: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def shows_steps(self) -> bool:
+        return bool(self.steps or self.later)
 
     @property
     def reported(self) -> tuple[str, ...]:

@@ -37,11 +37,11 @@ _OPTIONAL = {
     **{kind: purpose for feature in FEATURES for kind, purpose in feature.optional_reads.items()},
 }
 # The exception at the end of a log, with its causes: up to 400 lines of 100 bytes each.
-_MAX_LOG_LINES, _MAX_LOG_BYTES = 1000, 256 * 1024
+_LOG_LINES, _MAX_LOG_BYTES = (1000, 100), 256 * 1024
 
 
 class ClusterReads(Reads):
-    """`druid` has the answers so far, and `secrets` what was read to connect: messages must not contain their values.
+    """`druid` has the answers so far, and `secrets` what was read to connect.
 
     `templates` has the dry runs so far of workloads whose pod templates seem to differ: the API server normalizes them.
     """
@@ -56,6 +56,12 @@ class ClusterReads(Reads):
         self._verdicts: dict[ObjectKey, tuple[Step, Verdict]] = {}
         self._without_namespace: dict[ObjectKey, Verdict] = {}
 
+    def read_secrets(self) -> dict[ReferenceKey, Manifest | None]:
+        """Return all Secrets that were read: messages must not contain their values."""
+        found = (each for each in self.read_objects() if each.get("kind") == "Secret")
+        keys = {ReferenceKey("Secret", str(self._namespace), each["metadata"]["name"]): each for each in found}
+        return {**keys, **self.secrets}
+
     def storage_class(self, name: str) -> Manifest | str:
         """Return the storage class, or why it could not be read: the permission is cluster-wide, and can be missing."""
         return self._once(("StorageClass", name), lambda: self._storage_class(name))
@@ -67,12 +73,18 @@ class ClusterReads(Reads):
         """
         if not self._reads_logs:
             return ""
-        limits = {"lines": _MAX_LOG_LINES, "limit": _MAX_LOG_BYTES}
+        text = ""
         try:
-            return self._api.pod_log(str(self._namespace), pod, container, previous=previous, **limits)
+            # The limit is counted from the first line, and what matters is the last one.
+            for lines in _LOG_LINES:
+                limits = {"lines": lines, "limit": _MAX_LOG_BYTES}
+                text = self._api.pod_log(str(self._namespace), pod, container, previous=previous, **limits)
+                if len(text.encode()) < _MAX_LOG_BYTES:
+                    return text
         except KubernetesError as error:
             self._reads_logs = isinstance(error, ApiError) and error.status in (BAD_REQUEST, NOT_FOUND)
-            return ""
+        # without the line that is cut
+        return text.rpartition("\n")[0]
 
     def dry_run(self, steps: Iterable[Step]) -> dict[ObjectKey, Verdict]:
         """Return the verdicts of the API server, which is asked about equal steps once.
@@ -108,7 +120,8 @@ class ClusterReads(Reads):
     def template(self, step: Step) -> Verdict:
         """Return the verdict on a workload whose pod template seems to differ."""
         if step.key not in self.templates:
-            self.templates |= self.dry_run([step])
+            # one that names another step, if the namespace is missing
+            [self.templates[step.key]] = self.dry_run([step]).values()
         return self.templates[step.key]
 
     def ask(self, inputs: Inputs, questions: tuple[Question[Any], ...]) -> DruidState:

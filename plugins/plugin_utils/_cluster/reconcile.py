@@ -80,8 +80,8 @@ def _reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: da
     # after the writes in Kubernetes: no repair waits for Druid
     with connected_once(partial(_connected, api, done, options, secrets)) as druid:
         done = _with_dynamic_configs(done, Context(api, druid), options, is_plan=is_plan)
-    # Messages must not contain the values of the Secrets that were read for Druid.
-    observed = replace(done.observed, references={**done.observed.references, **secrets})
+    # Messages must not contain the values of the Secrets that were read.
+    observed = replace(done.observed, references={**done.observed.references, **inputs.reads.read_secrets()})
     return replace(done, observed=observed, plan=done.plan if paused is None else done.plan.paused(paused))
 
 

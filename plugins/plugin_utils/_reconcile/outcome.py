@@ -26,7 +26,7 @@ class Outcome(Generic[_Plan]):
 
     `report` is that of the last reconcile, None if there was none. `remains` names the objects that are not deleted
     yet; with `is_deleted` the resource is. `stuck`: why the task does not wait any longer, although the desired state
-    is not reached. `masker` has the secrets of all reconciles with steps.
+    is not reached. `masker` has the secrets of all reconciles whose steps are shown.
     """
 
     plan: _Plan
@@ -48,7 +48,7 @@ class Outcome(Generic[_Plan]):
         plan = report.plan.following(self.plan)
         warnings = tuple(dict.fromkeys((*self.warnings, *report.warnings)))
         # Without steps, all texts of the report are masked already.
-        masker = self.masker | report.masking.masker if report.changed else self.masker
+        masker = self.masker | report.masking.masker if report.plan.shows_steps else self.masker
         changed = self.changed or report.changed
         return replace(self, plan=plan, changed=changed, report=report, warnings=warnings, masker=masker)
 

@@ -51,6 +51,11 @@ class Plan(Generic[_Step]):
     def changes(self) -> bool:
         return bool(self.steps)
 
+    @property
+    def shows_steps(self) -> bool:
+        """True if lines and diff have steps."""
+        return bool(self.steps)
+
     def following(self, earlier: Self) -> Self:
         """Return the plan of a later reconcile with the steps of the earlier one before its own."""
         return replace(self, steps=(*earlier.steps, *self.steps))

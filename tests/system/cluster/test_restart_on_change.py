@@ -7,8 +7,11 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 
+import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import plan_output
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.go_operator import (
     WORKLOADS,
     GoOperator,
@@ -142,6 +145,30 @@ def create_off(live: NamespaceClient, nodes: Manifest) -> None:
 
 def workloads(live: NamespaceClient) -> list[Manifest]:
     return [each for kind in WORKLOADS for each in live.list(kind)]
+
+
+@pytest.mark.parametrize("setting", ["true", "false"])
+def test_what_a_pod_has_printed_is_shown_without_its_secret(live: NamespaceClient, setting: str) -> None:
+    create_referenced(live)
+    create(live, **NODES)
+    annotate(live, setting)
+    name = next(iter(pods(live, "historicals")))
+    # The simulated kubelet does not change it again.
+    live.merge("Pod", name, {"metadata": {"annotations": {"test/ready": "never"}}})
+    eventually(lambda: condition(live.get("Pod", name), "Ready")["status"] == "False")
+    container = live.get("Pod", name)["status"]["containerStatuses"][0]
+    message = f"ready with {FIRST}, or {b64encode(FIRST.encode()).decode()}"
+    # Stopped by a probe, of which there is no event, and whose log is not there: what it has printed is shown.
+    last = {"terminated": {"exitCode": 143, "reason": "Error", "message": message}}
+    waiting = {"waiting": {"reason": "CrashLoopBackOff", "message": message}}
+    changed = {**container, "ready": False, "restartCount": 2, "state": waiting, "lastState": last}
+    live.merge("Pod", f"{name}/status", {"status": {"containerStatuses": [changed]}})
+    one_pass(live, NAME)
+    degraded = condition(live.get("Druid", NAME), "Degraded")
+    assert f"pod {name}, container {container['name']}: CrashLoopBackOff, last exit code 143" in degraded["message"]
+    assert "ready with ********, or ********" in degraded["message"]
+    reported = json.dumps([live.get("Druid", NAME), live.list("Event")])
+    assert FIRST not in reported
 
 
 def test_a_migration_from_the_go_operator_restarts_nothing(golden: NamespaceClient) -> None:

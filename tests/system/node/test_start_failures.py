@@ -27,7 +27,7 @@ pytestmark = pytest.mark.xdist_group("node")
 
 NAME = "broken"
 OLDEST, NEWEST = "27.0.0", "33.0.0"
-PASSWORD = "a-password-of-nobody"
+PASSWORD = "only-for-this-test"
 JMX = "com.sun.management.jmxremote"
 
 
@@ -91,8 +91,8 @@ BREAKAGES: dict[str, Breakage] = {
     ),
     "cache": Breakage(
         "historicals",
-        r"the directory /root/cache\S* cannot be created: check its volume, and the user of the pod",
-        properties='druid.segmentCache.locations=[{"path":"/root/cache","maxSize":"1g"}]',
+        r"the directory /etc/segments\S* cannot be created: check its volume, and the user of the pod",
+        properties='druid.segmentCache.locations=[{"path":"/etc/segments","maxSize":"1g"}]',
     ),
     "zookeeper": Breakage(
         "brokers",

@@ -16,8 +16,8 @@ which only those can read who can read the Secret. The uid of the Druid is in ea
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.duplicate_merge_keys import keep_duplicates
@@ -28,13 +28,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.pod_references import ABSENT, UNKNOWN, Use, uses
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import annotated
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secret_digest import secret_digest
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest, join_limited
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 # On a Druid, "true" or "false"; with the prefix and the key of a group, or on a Secret or ConfigMap, "false".
 SETTING = "druid.apache.org/restart-on-change"
@@ -42,81 +42,11 @@ GROUP_PREFIX = "restart-on-change.druid.apache.org/"
 # On a workload and on its pod template.
 RECORD = "druid.apache.org/referenced-data"
 
-_KINDS = {
-    "secret": "Secret",
-    "secretRef": "Secret",
-    "secretKeyRef": "Secret",
-    "configMap": "ConfigMap",
-    "configMapRef": "ConfigMap",
-    "configMapKeyRef": "ConfigMap",
-}
-_DATA = ("data", "binaryData")
-# Their objects are in the hash of the configuration, and in that of the Secrets of extraCommonConfig.
-_OUR_VOLUMES = (names.COMMON_CONFIG_VOLUME, names.NODE_CONFIG_VOLUME)
 # The API server adds a volume with it to each pod.
 _ROOT_CA = "kube-root-ca.crt"
-# In place of a digest: of an object without which pods start, and of one whose data are not known yet.
-_ABSENT, _UNKNOWN = "absent", "unknown"
 _BOOLEANS = ("true", "false")
-_DIGITS = 32
 
 Digests = Mapping[ObjectKey, str]
-
-
-@dataclass(frozen=True)
-class Use:
-    """What a pod reads of an object: these keys of its data, None for all.
-
-    No pod starts without the `required` keys nor, unless it `is_optional`, without the object.
-    """
-
-    keys: frozenset[str] | None
-    required: frozenset[str] = frozenset()
-    is_optional: bool = False
-
-    def __or__(self, other: Use) -> Use:
-        keys = None if self.keys is None or other.keys is None else self.keys | other.keys
-        return Use(keys, self.required | other.required, self.is_optional and other.is_optional)
-
-    def digest_of(self, kind: str, live: Manifest | None) -> str:
-        """Return the digest of what is read of the object."""
-        if live is None:
-            return _ABSENT if self.is_optional else _UNKNOWN
-        data = {field: self._read(live.get(field) or {}) for field in _DATA}
-        if not self.required <= {*data["data"], *data["binaryData"]}:
-            return _UNKNOWN
-        return digest(secret_digest([{**live, "data": data}]) if kind == "Secret" else data)[:_DIGITS]
-
-    def _read(self, data: Mapping[str, str]) -> Mapping[str, str]:
-        return {key: value for key, value in data.items() if self.keys is None or key in self.keys}
-
-
-def uses(pod: Mapping[str, Any], ours: Collection[str] = ()) -> dict[ObjectKey, Use]:
-    """Return what a pod reads of which objects, by its spec; `ours` are names of ConfigMaps that do not count."""
-    found: dict[ObjectKey, Use] = {}
-    for key, use in (pair for source in _sources(pod) for pair in _uses(source)):
-        if key.kind != "ConfigMap" or key.name not in ours:
-            found[key] = found[key] | use if key in found else use
-    return found
-
-
-def _sources(pod: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for container in (*(pod.get("initContainers") or ()), *(pod.get("containers") or ())):
-        yield from container.get("envFrom") or ()
-        yield from (each.get("valueFrom") or {} for each in container.get("env") or ())
-    for volume in pod.get("volumes") or ():
-        if volume.get("name") not in _OUR_VOLUMES:
-            yield from (volume, *((volume.get("projected") or {}).get("sources") or ()))
-
-
-def _uses(source: Mapping[str, Any]) -> Iterator[tuple[ObjectKey, Use]]:
-    for field, kind in _KINDS.items():
-        found = source.get(field) or {}
-        name, items = found.get("secretName") or found.get("name"), found.get("items") or ()
-        if name:
-            keys = frozenset([found["key"]] if "key" in found else [each["key"] for each in items])
-            is_optional = bool(found.get("optional"))
-            yield ObjectKey(kind, name), Use(keys or None, frozenset() if is_optional else keys, is_optional)
 
 
 def to_text(digests: Digests) -> str:
@@ -143,10 +73,10 @@ class Record(NamedTuple):
 
     def with_current(self, current: Digests) -> Record:
         """Return the record of a group whose pods use these objects. What is not known now stays as it was."""
-        recorded, restarted = from_text(self.recorded), from_text(self.restarted)
-        known = {key: text for key, text in {**recorded, **restarted}.items() if text != _UNKNOWN}
-        changed = {key: text for key, text in current.items() if text not in (_ABSENT, _UNKNOWN, known.get(key, text))}
-        first = {**current, **{key: text for key, text in recorded.items() if key in current and text != _UNKNOWN}}
+        recorded, restarted = (_comparable(from_text(text), current) for text in (self.recorded, self.restarted))
+        known = {key: text for key, text in {**recorded, **restarted}.items() if text != UNKNOWN}
+        changed = {key: text for key, text in current.items() if text not in (ABSENT, UNKNOWN, known.get(key, text))}
+        first = {**current, **{key: text for key, text in recorded.items() if key in current and text != UNKNOWN}}
         kept = {key: text for key, text in restarted.items() if key in current}
         return Record(to_text(first), to_text({**kept, **changed}) if changed else self.restarted)
 
@@ -156,6 +86,15 @@ class Record(NamedTuple):
         if "template" in spec:
             spec["template"] = annotated(spec["template"], {RECORD: self.restarted or None})
         return annotated({**manifest, "spec": spec}, {RECORD: self.recorded or None})
+
+
+def _comparable(digests: Digests, current: Digests) -> Digests:
+    """Return the digests without those of other keys: if pods read other ones now, no data have changed."""
+    return {key: text for key, text in digests.items() if _has_same_keys(text, current.get(key, text))}
+
+
+def _has_same_keys(one: str, other: str) -> bool:
+    return not {ABSENT, UNKNOWN}.isdisjoint((one, other)) or one.rpartition(".")[0] == other.rpartition(".")[0]
 
 
 def _annotation(live: Manifest) -> str:
@@ -259,7 +198,7 @@ def _our_config_maps(cluster: Cluster) -> set[str]:
 def _digest(key: ObjectKey, use: Use, inputs: Inputs) -> str:
     live = _read(key, inputs)
     is_excluded = isinstance(live, dict) and (live["metadata"].get("annotations") or {}).get(SETTING) == "false"
-    return _UNKNOWN if is_excluded or isinstance(live, ApiError) else use.digest_of(key.kind, live)
+    return UNKNOWN if is_excluded or isinstance(live, ApiError) else use.digest_of(key.kind, live)
 
 
 def _read(key: ObjectKey, inputs: Inputs) -> Manifest | ApiError | None:

@@ -6,7 +6,8 @@
 
 Read are the logs of the first pods that conditions name, at most five in a reconcile, and only those of containers that
 have ended, or that have not been ready for a minute. The permission to read them (`pods/log`) can be missing: then the
-conditions have the command that prints the log.
+conditions have the command that prints the log. So they have if a Secret cannot be read that the pod refers to, as its
+values could be in the log.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.s
     reason_of_end,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.pod_references import uses
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import END, excerpt
@@ -48,7 +51,8 @@ _PROBES = {_STARTUP: "startupProbe", _LIVENESS: "livenessProbe", _READINESS: "re
 _UNHEALTHY = re.compile(rf"({'|'.join(_PROBES)}) probe (?:failed|errored): ?(.*)", re.DOTALL)
 # The address of the pod is not in the result, and of a chain of errors only the last one is.
 _REQUEST = re.compile(
-    r'Get "(\w{4,5})://[^/"]{0,300}?:(\d{1,5})([^"]{0,300})": (?:.{0,1000}: )?([^:]{1,300})', re.DOTALL
+    r'Get "(\w{4,5})://(?:\[[^]/"]{0,300}\]|[^/":]{0,300}):(\d{1,5})([^"]{0,300})": (?:.{0,1000}: )?([^:]{1,300})',
+    re.DOTALL,
 )
 _MAX_OUTPUT_CHARACTERS = 150
 
@@ -67,13 +71,35 @@ class StartFailures(Feature):
 def _explained(inputs: Inputs) -> Iterator[Manifest]:
     found = (pod for group in inputs.cluster.groups for pod in sorted(inputs.live.pods_of(group), key=_name))
     failing = [*islice((pod for pod in found if crashed(pod) or hanging(pod, inputs.now)), MAX_PODS)]
+    unread = [_unread_secret(pod, inputs) for pod in failing]
     # Most clusters have none, and to search all objects for secrets takes a while.
     masked = _masker(inputs) if failing else str
-    for pod in failing:
+    for pod, secret in zip(failing, unread, strict=True):
         container = crashed(pod)
-        text, is_cause = _of_end(pod, container, inputs, masked) if container else _of_hanging(pod, inputs, masked)
+        if secret:
+            text, is_cause = _hidden(pod, container or hanging(pod, inputs.now) or {}, secret), False
+        elif container:
+            text, is_cause = _of_end(pod, container, inputs, masked)
+        else:
+            text, is_cause = _of_hanging(pod, inputs, masked)
         if text:
             yield explained(pod, text, is_cause)
+
+
+def _unread_secret(pod: Manifest, inputs: Inputs) -> str:
+    """Read the Secrets that a pod refers to, so that their values are masked; return one that cannot be read."""
+    for key in uses(pod["spec"]):
+        try:
+            if key.kind == "Secret":
+                inputs.reads.get(*key)
+        except ApiError:
+            return str(key)
+    return ""
+
+
+def _hidden(pod: Manifest, container: _Container, secret: str) -> str:
+    text = f"its log is not shown, because {secret} cannot be read, whose values could be in it"
+    return text if crashed(pod) else _joined(text, log_command(pod, {**container, "restartCount": 0}))
 
 
 def _of_end(pod: Manifest, container: _Container, inputs: Inputs, masked: _Masked) -> tuple[str, bool]:
@@ -94,8 +120,20 @@ def _of_hanging(pod: Manifest, inputs: Inputs, masked: _Masked) -> tuple[str, bo
     kind = _READINESS if container.get("started") else _STARTUP
     probe = next(_failed_probes(pod, container, inputs, (kind,)), "")
     cause = obstacle(inputs.reads.pod_log(_name(pod), container["name"], False), masked, _ports(pod, container, kind))
-    shown = f"its {probe}" if probe else "" if cause else f"its {kind.lower()} probe has not succeeded yet"
+    shown = f"its {probe}" if probe else "" if cause else _awaited(pod, container, kind)
     return _joined(shown, cause, log_command(pod, {**container, "restartCount": 0})), bool(cause)
+
+
+def _awaited(pod: Manifest, container: _Container, kind: str) -> str:
+    if _PROBES[kind] in _spec_of(pod, container):
+        return f"its {kind.lower()} probe has not succeeded yet"
+    return f"its container {container.get('name')} has not ended yet"
+
+
+def _spec_of(pod: Manifest, container: _Container) -> _Container:
+    spec = pod["spec"]
+    containers = (*(spec.get("initContainers") or ()), *(spec.get("containers") or ()))
+    return next((each for each in containers if each["name"] == container.get("name")), {})
 
 
 def _failed_probes(pod: Manifest, container: _Container, inputs: Inputs, kinds: Sequence[str]) -> Iterator[str]:
@@ -120,10 +158,8 @@ def _error(text: str) -> str:
 
 def _ports(pod: Manifest, container: _Container, kind: str) -> Sequence[int]:
     """Return the port that the probe asks, by HTTP or TCP."""
-    spec: _Container = next(
-        (each for each in pod["spec"].get("containers") or () if each["name"] == container["name"]), {}
-    )
-    named = {each.get("name"): each["containerPort"] for each in spec.get("ports") or ()}
+    spec = _spec_of(pod, container)
+    named = {each["name"]: each["containerPort"] for each in spec.get("ports") or () if each.get("name")}
     probe = spec.get(_PROBES[kind]) or {}
     asked = ((probe.get(how) or {}).get("port") for how in ("httpGet", "tcpSocket"))
     return [port for each in asked if isinstance(port := named.get(each, each), int)]

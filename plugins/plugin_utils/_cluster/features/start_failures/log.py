@@ -180,6 +180,11 @@ _WRAPPERS = re.compile(
 )
 _PACKAGES = re.compile(r"\b(?:[a-z]\w{0,60}\.){1,20}(?=[A-Z]\w{0,100}(?:Exception|Error)\b)")
 _CHANGING = re.compile(r"@[0-9a-f]{5,16}\b|/0x[0-9a-f]{8,16}\b")
+# Times and durations, of which three dots are left.
+_TIMES = re.compile(
+    r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
+    r"|\b\d{1,15}(?:\.\d{1,9})?(?= ?(?:ms|millis|milliseconds?|s|secs?|seconds?|minutes?)\b)"
+)
 
 _PORTS = re.compile(r"Started ServerConnector@\w{1,20}\{[^{}]{0,60}\}\{[^{}]{0,60}?:(\d{1,5})\}")
 # What Druid tries again and again, before it serves.
@@ -263,5 +268,5 @@ def _first(known: Sequence[_Known], lines: Sequence[str]) -> str:
 
 
 def _short(text: str) -> str:
-    text = " ".join(_CHANGING.sub("", _PACKAGES.sub("", text)).split())
+    text = " ".join(_TIMES.sub("...", _CHANGING.sub("", _PACKAGES.sub("", text))).split())
     return text if len(text) <= _MAX_STATEMENT_CHARACTERS else f"{text[: _MAX_STATEMENT_CHARACTERS - 3]}..."

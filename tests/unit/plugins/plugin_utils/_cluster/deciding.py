@@ -62,7 +62,7 @@ class Answers(ClusterReads):
         return tuple(self.lists.get(kind, ()))
 
     def read_objects(self) -> Iterator[Manifest]:
-        return iter(self.objects.values())
+        return (self.objects[each] for each in self.asked if isinstance(each, ObjectKey) and each in self.objects)
 
     def pod_log(self, pod: str, container: str, previous: bool) -> str:
         self._note(("log", pod, container, previous))

@@ -102,6 +102,12 @@ def of_cluster(manifest: Manifest, text: str, value: str) -> cluster_reconciled.
     return cluster_reconciled.Reconciled(manifest, Cluster.from_resource(manifest), observed, plan, results)
 
 
+def of_cluster_that_waits(manifest: Manifest, text: str, value: str) -> cluster_reconciled.Reconciled:
+    """Return the reconcile of a cluster whose changes are all due later."""
+    done = of_cluster(manifest, text, value)
+    return replace(done, plan=replace(done.plan, steps=()), results=done.results[1:])
+
+
 def of_ingestion(manifest: Manifest, text: str, value: str) -> ingestion_reconciled.Reconciled:
     described = {**KAFKA, "spec": {**KAFKA["spec"], "tuningConfig": {"text": value}}}
     plan = ingestion_reconciled.Plan(
@@ -139,6 +145,7 @@ def collector() -> Manifest:
 
 RECONCILED = (
     Reconciled(DRUID, druid.resource(), of_cluster),
+    Reconciled(DRUID, druid.resource(), of_cluster_that_waits),
     Reconciled(INGESTION, resource(), of_ingestion),
     Reconciled(COLLECTOR, collector(), of_collector),
 )
@@ -151,7 +158,7 @@ QUOTING = st.builds(
 
 
 def name_of(each: Reconciled) -> str:
-    return each.kind.name
+    return each.done.__name__
 
 
 @pytest.mark.parametrize("check_mode", [False, True])

@@ -14,13 +14,12 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.restart_on_change import (
     Record,
-    Use,
     from_text,
     to_text,
-    uses,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.pod_references import Use, uses
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
@@ -156,6 +155,10 @@ RECORDS: list[tuple[str, str, str, str, str, str]] = [
     ("a deleted object that is optional", "Secret/db/1", "", "Secret/db/absent", "Secret/db/1", ""),
     ("an object without which no pod has started", "Secret/db/unknown", "", "Secret/db/1", "Secret/db/1", ""),
     ("one without which pods have started", "Secret/db/absent", "", "Secret/db/1", "Secret/db/absent", "Secret/db/1"),
+    ("other keys of it", "Secret/db/k.1", "", "Secret/db/l.2", "Secret/db/l.2", ""),
+    ("other keys of it after a restart", "Secret/db/k.1", "Secret/db/k.2", "Secret/db/l.3",
+     "Secret/db/l.3", "Secret/db/k.2"),
+    ("a change after that", "Secret/db/l.3", "Secret/db/k.2", "Secret/db/l.4", "Secret/db/l.3", "Secret/db/l.4"),
     ("annotations that are none", "Secret,Secret/db,a/b/c/d", "?", "Secret/db/1", "Secret/db/1", "?"),
 ]  # fmt: skip
 

@@ -203,6 +203,43 @@ def test_explained(found: Manifest, log: str, events: Sequence[Manifest], messag
     assert read == asked
 
 
+IPV6 = unhealthy('Startup probe failed: Get "http://[fd00:10:244::5]:8082/status/health": dial tcp '
+                 "[fd00:10:244::5]:8082: connect: connection refused", 20)  # fmt: skip
+COMMAND = {**SPEC, "ports": [{"containerPort": 9404}], "startupProbe": {"exec": {"command": ["true"]}}}
+INITIAL = [{"name": "wait", "ready": False, "started": True, "state": {"running": {}}}]
+
+
+@pytest.mark.parametrize(
+    ("found", "log", "events", "message"),
+    [
+        (running(), "", [IPV6], f"pod p is not ready: its {REFUSES}; {CURRENT}"),
+        # whose port is not that of the probe
+        (
+            {**running(), "spec": {"containers": [COMMAND]}},
+            LISTENS,
+            [],
+            f"pod p is not ready: its startup probe has not succeeded yet; {CURRENT}",
+        ),
+        (
+            {
+                **running(),
+                "spec": {"containers": [SPEC], "initContainers": [{"name": "wait"}]},
+                "status": {**pod()["status"], "initContainerStatuses": INITIAL, "containerStatuses": []},
+            },
+            "",
+            [],
+            "pod p is not ready: its container wait has not ended yet; "
+            "see kubectl logs p --container wait --namespace default",
+        ),
+    ],
+    ids=["IPv6", "a command and a port without a name", "a container before it"],
+)
+def test_what_shows_it(found: Manifest, log: str, events: Sequence[Manifest], message: str) -> None:
+    conditions, _read = explained(found, logs={"p": log}, events=events)
+    assert message in conditions["Ready"]["message"]
+    assert conditions["Degraded"]["status"] == "False"
+
+
 def test_a_start_that_takes_long_is_no_problem() -> None:
     conditions, _read = explained(running(), events=[NOT_FOUND], logs={"p": "2026-01-02 INFO - Loading segment 7\n"})
     assert conditions["Degraded"]["status"] == "False"
@@ -237,15 +274,24 @@ def test_a_few_pods_are_read() -> None:
 def test_the_text_does_not_change_with_times_and_attempts() -> None:
     def message(second: int) -> str:
         line = f"2026-01-02T00:00:{second:02},000 ERROR [main] CliBroker - Error when starting up.  Failing.\n"
-        cause = f"java.lang.IllegalStateException: cannot start org.apache.druid.Thing@{second:08x} now\n"
+        waited = f"after {second}234 ms at 2026-01-02 00:00:{second:02}"
+        cause = f"java.lang.IllegalStateException: cannot start org.apache.druid.Thing@{second:08x} {waited}\n"
         return str(explained(crashed(1), logs={"p": line + cause})[0]["Degraded"]["message"])
 
-    assert "its log has: IllegalStateException: cannot start org.apache.druid.Thing now" in message(1)
+    assert "its log has: IllegalStateException: cannot start org.apache.druid.Thing after ... ms at" in message(1)
     assert message(1) == message(2)
 
 
+VARIABLE = {"name": "V", "valueFrom": {"secretKeyRef": {"name": "s", "key": "key"}}}
+
+
+def with_secret(found: Manifest) -> Manifest:
+    """Return a pod whose container has a variable with the value of a Secret, that the specification does not name."""
+    return {**found, "spec": {"containers": [{**SPEC, "env": [VARIABLE]}]}}
+
+
 def test_secrets_of_the_log_are_masked() -> None:
-    """Those of the specification, of a Secret that was read, and what is in the place of a secret."""
+    """Those of the specification, of a Secret that the pod refers to, and what is in the place of a secret."""
     password, read, other = "of-the-resource-0", "of-a-secret-1", "of-a-url-2"
     resource = {**druid.resource(), "spec": {"common.runtime.properties": f"druid.x.password={password}"}}
     data = {"key": base64.b64encode(read.encode()).decode()}
@@ -254,10 +300,33 @@ def test_secrets_of_the_log_are_masked() -> None:
         'Exception in thread "main" java.lang.RuntimeException: no\n'
         f"Caused by: java.sql.SQLException: neither {password} nor {read} for jdbc:x://h/d?user=u&password={other} ok\n"
     )
-    conditions, _read = explained(crashed(1), logs={"p": text}, resource=resource, objects=[secret])
+    pods = [with_secret(crashed(1))]
+    conditions, _read = explained(*pods, logs={"p": text}, resource=resource, objects=[secret])
     message = masked_excerpts(conditions["Degraded"]["message"], str)
     assert "neither ******** nor ******** for jdbc:x://h/d?user=u&password=********" in message
     assert not [each for each in (password, read, other) if each in message]
+
+
+class WithoutSecrets(deciding.Answers):
+    """Without the permission to read Secrets."""
+
+    def get(self, kind: str, name: str) -> Manifest | None:
+        if kind == "Secret":
+            raise ApiError("get", "secrets", "Secret", "default", name, 403, {"message": "no"})
+        return super().get(kind, name)
+
+
+@pytest.mark.parametrize(
+    ("found", "rest"), [(crashed(1, message="s3cr3t"), PREVIOUS), (running(started=True), CURRENT)]
+)
+def test_nothing_of_a_log_is_shown_whose_secrets_cannot_be_read(found: Manifest, rest: str) -> None:
+    reads = WithoutSecrets(lists={EVENT: [unhealthy("Readiness probe failed: s3cr3t")]}, logs={"p": "Error: s3cr3t\n"})
+    cluster = druid.cluster(replicas=1)
+    live = Observed().with_objects([*map(stored, render(cluster).objects), with_secret(found)])
+    plan, seen = decide(deciding.inputs(cluster, live, reads=reads, now=NOW))
+    message = str(status(cluster, seen, plan.findings, {}, NOW)["conditions"])
+    assert f"its log is not shown, because Secret s cannot be read, whose values could be in it; {rest}" in message
+    assert "s3cr3t" not in message
 
 
 class Failing:
@@ -269,6 +338,23 @@ class Failing:
     def pod_log(self, *_args: Any, **_more: Any) -> str:
         self.asked += 1
         raise ApiError("get", "pods/log", "Pod", "default", "p", self.status, {"message": "no"})
+
+
+class Long:
+    """An API server with a log of lines that are too long for the limit."""
+
+    def __init__(self, line: str, lines: int) -> None:
+        self.text = "".join(f"{number} {line}\n" for number in range(lines))
+
+    def pod_log(self, *_args: Any, lines: int, limit: int, **_more: Any) -> str:
+        return "".join(self.text.splitlines(keepends=True)[-lines:])[:limit]
+
+
+@pytest.mark.parametrize(("characters", "last"), [(200, "2999"), (2000, "2999"), (10_000, "2925")])
+def test_the_end_of_a_long_log_is_read_without_a_line_that_is_cut(characters: int, last: str) -> None:
+    api: Any = Long("x" * characters, 3000)
+    text = ClusterReads(api, "default", None).pod_log("p", "m", True)  # type: ignore[arg-type]
+    assert text.splitlines()[-1] == f"{last} {'x' * characters}"
 
 
 @pytest.mark.parametrize(("code", "asked"), [(403, 1), (500, 1), (400, 3), (404, 3)])
