@@ -105,10 +105,10 @@ def _details(api: KubernetesApi, source: Source, options: Options, secrets: Secr
         secrets.update({ReferenceKey("Secret", key.namespace, key.name): live for key, live in read.items()})
         if options.url:
             return connection_details(cluster, options.url, read)
-        limits = author_limits(api, options)
+        url = cluster.endpoint.get("url") or _router(source, purpose)
+        return connection_details(cluster, url, read, author_limits(api, options))
     except KubernetesError as error:
         raise ConnectionUnavailable(reasons.OBSERVE_FAILED, str(error)) from error
-    return connection_details(cluster, cluster.endpoint.get("url") or _router(source, purpose), read, limits)
 
 
 def _router(source: Source, purpose: str) -> str:

@@ -25,6 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request 
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result, execute
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
@@ -98,6 +99,22 @@ def test_why_there_is_no_answer(
 
 def options(url: str | None = None, refuse_own_host: bool = False) -> Options:
     return Options(url=url, refuse_own_host=refuse_own_host, timeouts=Timeouts(2, 0))
+
+
+class WithoutEndpoints(Secrets):
+    """An API server that does not return its own endpoints."""
+
+    def get(self, kind: str, namespace: str | None, name: str) -> Any:
+        if kind == "EndpointSlice":
+            raise ApiError("get", "endpointslices", kind, namespace, name, 500, {"message": "broken"})
+        return super().get(kind, namespace, name)
+
+
+def test_what_cannot_be_read_to_connect_is_no_error(server: Server) -> None:
+    found = of(endpoint={"url": server.url})
+    answers = ask_druid(WithoutEndpoints(), found, (SERVERS,), options(refuse_own_host=True), {})
+    assert isinstance(answers[SERVERS], Unavailable)
+    assert ("broken" in answers[SERVERS].message, server.requests) == (True, [])
 
 
 def test_the_own_host_gets_no_request(server: Server) -> None:

@@ -13,6 +13,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import ClusterReads
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import CONFLICT, NOT_FOUND, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -76,3 +77,12 @@ def test_a_missing_namespace_is_one_finding() -> None:
     plan, _live = decide(replace(found, reads=ClusterReads(server, "ns", Options())))
     assert [each.reason for each in plan.findings] == [reasons.APPLY_FAILED]
     assert len([verb for verb, _key in server.requests if verb == "apply"]) == 1
+
+
+def test_a_namespace_that_goes_meanwhile_is_a_rejection_of_each_template() -> None:
+    server, found = Server(), inputs(druid.cluster())
+    reads = ClusterReads(server, "ns", Options())
+    server.has_namespace = False
+    one, two, *_others = (Apply(manifest=each, live=None) for each in found.desired.objects)
+    reads.dry_run([one, two])
+    assert reads.template(two).rejection is not None
