@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import router
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dynamic_config import unready_routers
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
@@ -70,7 +69,7 @@ def ask_druid(
     try:
         details = _details(api, inputs, options, secrets, "The state of Druid")
         is_own_router = options.url is None and not inputs.cluster.endpoint.get("url")
-        unready = unready_routers(inputs.cluster, inputs.live) if is_own_router else []
+        unready = inputs.live.unready_groups(inputs.cluster, (router.ROUTER,)) if is_own_router else []
         if unready:
             message = f"No pod of the router is ready (group {', '.join(unready)})."
             return dict.fromkeys(questions, Unavailable(state.NOT_READY, message))

@@ -164,7 +164,6 @@ class Druid(Kind[Options, Reconciled, Plan]):
             plan.findings,
             previous,
             now,
-            done.normalized_in_druid,
             warnings,
             rollout_warnings,
             Pending(

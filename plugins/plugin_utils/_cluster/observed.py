@@ -87,6 +87,13 @@ class Observed:
         """Yield the live pods of a group."""
         return iter(self._pods.get(group.unique_name, ()))
 
+    def unready_groups(self, cluster: Cluster, node_types: Iterable[str]) -> list[str]:
+        """Return the keys of the groups of the first of these types that exists, if none of them has a ready pod."""
+        by_type = ([group for group in cluster.groups if group.node_type == each] for each in node_types)
+        groups: list[Group] = next((groups for groups in by_type if groups), [])
+        statuses = ((self.workload(group) or {}).get("status") or {} for group in groups)
+        return [] if any(each.get("readyReplicas") for each in statuses) else [group.key for group in groups]
+
     def orphans_of(self, unique_name: str) -> list[Manifest]:
         """Return the pods of a workload that was deleted to be recreated."""
         if any((kind, unique_name) in self.objects for kind in WORKLOADS):

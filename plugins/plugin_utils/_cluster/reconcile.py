@@ -12,7 +12,6 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import dynamic_config
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decision import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.groups import with_names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.refusals import refusals
@@ -21,13 +20,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.seq
     finalize,
     planned_finalization,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import specified
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_findings import ConnectionUnavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import connected_once
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
@@ -79,7 +79,7 @@ def _reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: da
             done = _acted(done, plan.steps, Context(api, druid), options)
     # after the writes in Kubernetes: no repair waits for Druid
     with connected_once(partial(_connected, api, done, options, secrets)) as druid:
-        done = _with_dynamic_configs(done, Context(api, druid), options, is_plan=is_plan)
+        done = _in_druid(done, Context(api, druid), options, is_plan=is_plan)
     # Messages must not contain the values of the Secrets that were read.
     observed = replace(done.observed, references={**done.observed.references, **inputs.reads.read_secrets()})
     return replace(done, observed=observed, plan=done.plan if paused is None else done.plan.paused(paused))
@@ -94,42 +94,25 @@ def _connected(
     return connected(api, done, options, secrets, purpose)
 
 
-def _with_dynamic_configs(done: Reconciled, context: Context, options: Options, *, is_plan: bool) -> Reconciled:
-    """Return the reconcile with the changes of dynamic configurations, unless the cluster is blocked or stopped.
-
-    A problem with Druid is a finding, not an error: the writes in Kubernetes are done already.
-    """
+def _in_druid(done: Reconciled, context: Context, options: Options, *, is_plan: bool) -> Reconciled:
+    """Return the reconcile with what follows in Druid, unless the cluster is blocked or stopped."""
     is_blocked = any(finding.is_problem and finding.group is None for finding in done.plan.findings)
     if is_blocked or done.cluster.stopped:
         return done
-    due = dynamic_config.due(done.cluster, done.observed)
+    desired = specified(done.cluster)
     if done.plan.decommission is not None:
-        due = with_names(due, done.plan.decommission.ours)
-    done = _noted(done, due.findings, due.warnings)
-    if not due.configs:
-        return done
-    try:
-        client = context.druid("spec.dynamicConfig")
-    except ConnectionUnavailable as error:
-        return _noted(done, (error.finding,))
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dynamic_config import (
-        ChangeConfig,
-        find_changes,
-    )
-
-    known = (done.resource.get("status") or {}).get("dynamicConfig") or {}
-    with options.phases("decide"):
-        found = find_changes(client, due.configs, known)
-    steps, done = tuple(map(ChangeConfig.of, found.changes)), _noted(done, found.findings, found.warnings)
-    if is_plan or not steps:
-        return replace(done, plan=replace(done.plan, steps=(*done.plan.steps, *steps)))
-    return _acted(replace(done, normalized_in_druid=known), steps, context, options)
-
-
-def _noted(done: Reconciled, findings: Iterable[Finding], warnings: Iterable[str] = ()) -> Reconciled:
-    plan = done.plan
-    texts = tuple(dict.fromkeys((*plan.warnings, *warnings)))
-    return replace(done, plan=replace(plan, findings=(*plan.findings, *findings), warnings=texts))
+        desired = with_names(desired, done.plan.decommission.ours)
+    for feature in FEATURES:
+        with options.phases("decide"):
+            found = feature.in_druid(done, desired, context.druid)
+        plan = done.plan
+        texts = tuple(dict.fromkeys((*plan.warnings, *found.warnings)))
+        done = replace(done, plan=replace(plan, findings=(*plan.findings, *found.findings), warnings=texts))
+        if is_plan:
+            done = replace(done, plan=replace(done.plan, steps=(*done.plan.steps, *found.steps)))
+        elif found.steps:
+            done = _acted(done, found.steps, context, options)
+    return done
 
 
 def _acted(done: Reconciled, steps: Iterable[Step], context: Context, options: Options) -> Reconciled:

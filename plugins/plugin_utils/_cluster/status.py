@@ -78,7 +78,6 @@ def status(
     findings: Sequence[Finding],
     previous: Mapping[str, Any],
     now: datetime,
-    normalized_in_druid: Mapping[str, str] | None = None,
     warnings: Sequence[str] = (),
     rollout_warnings: Sequence[str] = (),
     pending: Pending = NOTHING_PENDING,
@@ -124,13 +123,12 @@ def status(
         "reason": _reason(conditions),
         "hiddenWarnings": _hidden((*warnings, *rollout_warnings), conditions, bool(changing), previous),
         **({} if decommissioned is None else {FIELD: [entry.document for entry in decommissioned]}),
-        **({} if normalized_in_druid is None else {"dynamicConfig": dict(normalized_in_druid) or None}),
         **({} if drain is None else {"middleManagerDrain": dict(drain) or None}),
         **(fields or {}),
         **_go_fields(observed, conditions, findings, previous),
     }
     foreign = {name: value for name, value in previous.items() if name not in ours}
-    return {**foreign, **{name: value for name, value in ours.items() if value not in (None, "", [])}}
+    return {**foreign, **{name: value for name, value in ours.items() if value not in (None, "", [], {})}}
 
 
 def decommissioned_groups(findings: Iterable[Finding]) -> frozenset[str | None]:

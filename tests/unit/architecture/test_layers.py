@@ -244,7 +244,7 @@ IMPURE = (
         f"{COLLECTION}{KUBERNETES}_cluster.{name}"
         for name in (
             *("delete.reads", "delete.refusals", "delete.run", "delete.sequence", "druid_connection"),
-            *("dry_run", "dynamic_config", "info", "kind", "observe", "reads", "reconcile"),
+            *("dry_run", "info", "kind", "observe", "reads", "reconcile"),
         )
     ),
     *(f"{COLLECTION}{KUBERNETES}_ingestion.{name}" for name in ("finalize", "observe", "options", "reconcile")),

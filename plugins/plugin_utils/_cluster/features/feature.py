@@ -6,21 +6,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import SpecifiedConfigs
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
     from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
     from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
+
+NOTHING = Plan()
 
 
 class Feature:
@@ -33,7 +36,8 @@ class Feature:
     1. Decide (`decide/decision.py`): `refuse` and `prepared`, each once. Then `desired`, `steps`, `removals`, `judge`,
        `judge_results`, again when dry runs or other reads have shown more; then `decide/rollout/` delays restarts.
        `after_gate` and `warnings` are called once.
-    2. Report (`kind.py`), after the steps were carried out, or in check mode would be: `status`, `events`, `requeue`.
+    2. Act. When Kubernetes has been written: `in_druid`.
+    3. Report (`kind.py`), after the steps were carried out, or in check mode would be: `status`, `events`, `requeue`.
 
     A feature does not import the inside of another one. What they share is outside of `features/`: no module that a
     feature imports may import a feature. Tests of a feature are in a directory or file of the same name.
@@ -85,6 +89,14 @@ class Feature:
     def warnings(self, inputs: Inputs) -> Iterable[str]:
         """Return warnings about the specification and the live state, which last until these change."""
         return ()
+
+    def in_druid(self, done: Reconciled, desired: SpecifiedConfigs, druid: Callable[[str], Any]) -> Plan:
+        """Return steps in Druid that are decided after the writes in Kubernetes: no repair waits for its timeouts.
+
+        `desired` are Druid's dynamic configurations, and `druid` connects to it: the argument is what for. Not called
+        if the whole cluster is blocked or stopped.
+        """
+        return NOTHING
 
     def status(self, done: Reconciled) -> Mapping[str, Any]:
         """Return fields of the status by name; one that is empty or None is removed, one that is not named stays."""

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import dynamic_config
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.decision import (
     Decommission,
     decommission,
@@ -43,8 +42,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
     ShrinkingGroup,
     Situation,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dynamic_config import SpecifiedConfigs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import (
+    COORDINATOR,
+    SpecifiedConfigs,
+    specified,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
@@ -103,11 +106,11 @@ def unavailable(inputs: Inputs) -> Unavailable | None:
 
 def with_names(due: SpecifiedConfigs, ours: frozenset[str]) -> SpecifiedConfigs:
     """Return the specified configurations with our names in the list of the Coordinator's, if it is specified."""
-    config = due.configs.get(dynamic_config.COORDINATOR) or {}
+    config = due.configs.get(COORDINATOR) or {}
     if LIST not in config or not ours:
         return due
     both = {**config, LIST: sorted({*entries_of(config, LIST), *ours})}
-    return replace(due, configs={**due.configs, dynamic_config.COORDINATOR: both})
+    return replace(due, configs={**due.configs, COORDINATOR: both})
 
 
 def shrinking(inputs: Inputs) -> Iterator[Group]:
@@ -183,8 +186,8 @@ def _in_druid(inputs: Inputs, servers: tuple[HistoricalServer, ...], stopping: f
 
 
 def _specified(inputs: Inputs) -> frozenset[str]:
-    configs = dynamic_config.specified(inputs.cluster).configs
-    return frozenset(entries_of(configs.get(dynamic_config.COORDINATOR) or {}, LIST))
+    configs = specified(inputs.cluster).configs
+    return frozenset(entries_of(configs.get(COORDINATOR) or {}, LIST))
 
 
 def _unknown(inputs: Inputs, servers: tuple[HistoricalServer, ...]) -> Iterator[str]:

@@ -367,11 +367,12 @@ def test_failed_read_is_reported() -> None:
         ({"overlord": "x"}, {}, None),
     ],
 )
-def test_normalized_digests_are_kept_until_they_are_replaced(
+def test_fields_of_features_are_kept_until_they_are_replaced(
     before: dict[str, str], normalized: dict[str, str] | None, after: dict[str, str] | None
 ) -> None:
     previous = {"dynamicConfig": before} if before else {}
-    assert status(druid.cluster(), Observed(), [], previous, NOW, normalized).get("dynamicConfig") == after
+    fields = {} if normalized is None else {"dynamicConfig": normalized}
+    assert status(druid.cluster(), Observed(), [], previous, NOW, fields=fields).get("dynamicConfig") == after
 
 
 LONG = tuple(f"{number}{'x' * 900}" for number in range(5))
@@ -392,14 +393,14 @@ def test_digests_of_hidden_warnings(
 ) -> None:
     cluster = druid.cluster()
     ready = running(cluster)
-    first = status(cluster, ready, [], {}, NOW, None, warnings, rollout)
+    first = status(cluster, ready, [], {}, NOW, warnings, rollout)
     assert first.get("hiddenWarnings", []) == [digest_of_warning(text) for text in hidden]
-    assert status(cluster, ready, [], first, NOW, None, warnings, rollout) == first
+    assert status(cluster, ready, [], first, NOW, warnings, rollout) == first
     assert "hiddenWarnings" not in status(cluster, ready, [], first, NOW)
 
 
 def test_digests_stay_while_pods_are_being_changed() -> None:
     cluster = druid.cluster()
-    first = status(cluster, Observed(), [], {}, NOW, None, (), SIX)
+    first = status(cluster, Observed(), [], {}, NOW, (), SIX)
     assert len(first["hiddenWarnings"]) == 1
     assert status(cluster, Observed(), [], first, NOW) == first

@@ -29,8 +29,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.steps import (
     with_decommission,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dynamic_config import specified
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import to_annotation
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import specified
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
     Inputs,
 )

@@ -11,7 +11,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ApiError, Unreachable
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dynamic_config import ChangeConfig, find_changes
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.dynamic_config.steps import (
+    ChangeConfig,
+    find_changes,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled

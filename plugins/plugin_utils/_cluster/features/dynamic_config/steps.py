@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import DruidRequest
@@ -21,13 +21,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normaliz
     with_normalized,
     without_normalization,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import (
-    ConfigChanges,
-    find_configs,
-    remaining_change,
-    write_change,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Result
+
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import ConfigChanges
 
 # In status.dynamicConfig, which does not belong to one spec: the digest includes the desired configuration.
 _IN_STATUS = Store(name=lambda change: change.id, state=lambda change: [change.desired, change.before])
@@ -35,6 +32,8 @@ _IN_STATUS = Store(name=lambda change: change.id, state=lambda change: [change.d
 
 def find_changes(client: Any, configs: Mapping[str, Mapping[str, Any]], known: Normalized) -> ConfigChanges:
     """Return the changes that lead to the specified configurations; `known` is what Druid has made of earlier ones."""
+    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import find_configs
+
     return find_configs(client, configs, partial(without_normalization, known=known, store=_IN_STATUS))
 
 
@@ -63,10 +62,18 @@ class ChangeConfig(DruidRequest):
         return self.change.marked
 
     def send(self, client: Any, state: Any) -> Result[Step]:
+        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import (
+            remaining_change,
+            write_change,
+        )
+
         written = write_change(client, self.change)
         remaining = remaining_change(client, self.change, written.after)
         done = replace(self.change, after=written.after)
         warnings = tuple(dict.fromkeys((*state.plan.warnings, *written.warnings, *remaining.warnings)))
-        known = with_normalized(state.normalized_in_druid, (done,), (remaining,), _IN_STATUS)
+        known = state.normalized_in_druid
+        if known is None:
+            known = (state.resource.get("status") or {}).get("dynamicConfig") or {}
+        known = with_normalized(known, (done,), (remaining,), _IN_STATUS)
         state = replace(state, plan=replace(state.plan, warnings=warnings), normalized_in_druid=known)
         return Result(self.of(done), state=state)

@@ -10,11 +10,10 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dynamic_config import (
-    KINDS,
-    awaited,
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import KINDS, specified
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.dynamic_config import (
     due,
-    specified,
+    unready_servers,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
@@ -139,13 +138,13 @@ READY: list[tuple[Groups, dict[str, int], str, tuple[str, ...]]] = [
 
 @pytest.mark.parametrize(("groups", "ready", "kind", "names"), READY)
 def test_awaited_groups(groups: Groups, ready: dict[str, int], kind: str, names: tuple[str, ...]) -> None:
-    assert awaited(cluster(groups), observed(**ready), [kind]) == ({kind: names} if names else {})
+    assert unready_servers(cluster(groups), observed(**ready), [kind]) == ({kind: names} if names else {})
 
 
 def test_kinds_wait_independently() -> None:
     desired = cluster(ALL, dynamicConfig={"coordinator": ONE, "overlord": TWO})
-    assert due(desired, observed(r=1, c=1, o=1)) == specified(desired)
-    found = due(desired, observed(r=1, c=1))
+    assert due(specified(desired), desired, observed(r=1, c=1, o=1)) == specified(desired)
+    found = due(specified(desired), desired, observed(r=1, c=1))
     assert found.configs == {"coordinator": ONE}
     [finding] = found.findings
     assert (finding.reason, finding.is_problem) == ("WaitingForDruid", False)

@@ -1,0 +1,95 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Druid's dynamic configurations: read and written after Kubernetes, once the pods that serve them are ready."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import (
+    BROKER,
+    COORDINATOR,
+    OVERLORD,
+    TASK_RUNNER,
+    SpecifiedConfigs,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.dynamic_config.steps import (
+    ChangeConfig,
+    find_changes,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_findings import ConnectionUnavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
+
+# The node types that serve a kind: the first one that exists (a Coordinator can also be the Overlord).
+_SERVERS: Mapping[str, tuple[str, ...]] = {
+    COORDINATOR: ("coordinator",),
+    BROKER: ("coordinator",),
+    OVERLORD: ("overlord", "coordinator"),
+    TASK_RUNNER: ("overlord", "coordinator"),
+}
+_ROUTER = ("router",)
+_FIELD = "dynamicConfig"
+
+
+class DynamicConfig(Feature):
+    """Changes the dynamic configurations that the resource specifies."""
+
+    def in_druid(self, done: Reconciled, desired: SpecifiedConfigs, druid: Callable[[str], Any]) -> Plan:
+        """Return the changes. A problem with Druid is a finding, not an error: Kubernetes has been written already."""
+        found = due(desired, done.cluster, done.observed)
+        noted = Plan((), found.findings, found.warnings)
+        if not found.configs:
+            return noted
+        try:
+            client = druid("spec.dynamicConfig")
+        except ConnectionUnavailable as error:
+            return replace(noted, findings=(*noted.findings, error.finding))
+        changes = find_changes(client, found.configs, (done.resource.get("status") or {}).get(_FIELD) or {})
+        return Plan(
+            tuple(map(ChangeConfig.of, changes.changes)),
+            (*noted.findings, *changes.findings),
+            (*noted.warnings, *changes.warnings),
+        )
+
+    def status(self, done: Reconciled) -> Mapping[str, Any]:
+        """Return the digests of what Druid has made of our writes, if there were some."""
+        return {} if done.normalized_in_druid is None else {_FIELD: dict(done.normalized_in_druid)}
+
+
+def due(desired: SpecifiedConfigs, cluster: Cluster, observed: Observed) -> SpecifiedConfigs:
+    """Return the configurations that can be compared now; a finding that is not a problem names the others."""
+    waits = unready_servers(cluster, observed, desired.configs)
+    if not waits:
+        return desired
+    ready = {kind: config for kind, config in desired.configs.items() if kind not in waits}
+    return replace(desired, configs=ready, findings=(*desired.findings, _waiting(waits)))
+
+
+def unready_servers(cluster: Cluster, observed: Observed, kinds: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return, by kind, the groups that need a ready pod first.
+
+    The state of groups outside the resource is unknown, so they are not waited for.
+    """
+    found = {
+        kind: tuple(key for types in (_ROUTER, _SERVERS[kind]) for key in observed.unready_groups(cluster, types))
+        for kind in kinds
+    }
+    return {kind: groups for kind, groups in found.items() if groups}
+
+
+def _waiting(kinds: Mapping[str, tuple[str, ...]]) -> Finding:
+    groups = dict.fromkeys(key for keys in kinds.values() for key in keys)
+    message = f"The dynamic configuration of {', '.join(kinds)} waits for a ready pod in {', '.join(groups)}."
+    return Finding(reasons.WAITING_FOR_DRUID, message, is_problem=False)
