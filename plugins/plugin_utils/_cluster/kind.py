@@ -43,14 +43,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import NO_SECRETS, Masking
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
     StatusChange,
     ready_message,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import Submitted
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import Submitted
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText, Result
 
 # Reasons of Ready for which kubectl describe shows more.

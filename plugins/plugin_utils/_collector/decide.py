@@ -33,9 +33,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.values i
     values,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import cross_namespace, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, is_allowed
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest, join_limited
 
 # How much longer than its own timeout a run of Helm may take, until its revision counts as interrupted.
@@ -47,7 +47,7 @@ _LABEL_DIGITS = 32
 
 def tenant_problem(collector: Collector, allowed: Sequence[str]) -> tuple[Finding, ...]:
     """Return a finding for a tenant in another namespace, unless the administrator allows it."""
-    if cross_namespace.is_allowed(collector.tenant, collector.namespace, allowed):
+    if is_allowed(collector.tenant, collector.namespace, allowed):
         return ()
     return (
         Finding(

@@ -24,8 +24,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import FIELD_MANAGER, Kind, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.custom_resource import mapping
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import mapping
 
 # The server's message about a field that the kind does not have.
 _NOT_TYPED = "failed to create typed patch object"

@@ -30,7 +30,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, NOT_FOUND, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import DELETING
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Finalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 

@@ -34,7 +34,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.steps im
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import Finalizer
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Finalizer
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options

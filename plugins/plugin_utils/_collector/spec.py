@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.custom_resource import CustomResource, mapping
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import CustomResource, mapping
 
 PLAIN, BASE64 = "Plain", "Base64"
 # The fields with a reference to the configuration, and the kind that each refers to.

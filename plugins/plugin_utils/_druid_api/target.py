@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.cross_namespace import is_allowed, not_permitted
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import (
+    Finding,
+    is_allowed,
+    not_permitted,
+)
 
 # The field of the only Secret that is not sent to Druid.
 CA_FIELD = "spec.endpoint.caSecretRef"

@@ -15,7 +15,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._http.address import server_url
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import TOO_DEEP, is_too_deep, without
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.custom_resource import CustomResource, mapping
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import CustomResource, mapping
 
 API_VERSION = "druid.apache.org/v1alpha1"
 KIND = "DruidIngestion"

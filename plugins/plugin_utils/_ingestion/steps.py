@@ -35,7 +35,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_c
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import KIND, NOTE_ANNOTATION, record_name
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import recorded
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons, resource_steps, step
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons, step
 
 if TYPE_CHECKING:
     # Steps are part of decisions, which are pure: only their execution loads what sends requests.
@@ -66,7 +66,7 @@ class Step(step.Step):
         return False
 
 
-class Finalizer(resource_steps.Finalizer, Step):
+class Finalizer(step.Finalizer, Step):
     """Set or remove the finalizer of an ingestion."""
 
 

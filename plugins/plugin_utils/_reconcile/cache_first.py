@@ -32,10 +32,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.operator
     LEAST_PERIOD_SECONDS,
     PERIOD,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import is_new_generation
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options, Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.duration import seconds_of
 
 _Options = TypeVar("_Options", bound=Options)

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,3 +71,22 @@ def pause_finding(annotations: Mapping[str, str], spec: Mapping[str, Any]) -> Fi
 def pending_changes(titles: Sequence[str]) -> str:
     """Return the number of pending changes, with their titles."""
     return f"{len(titles)} pending change{'' if len(titles) == 1 else 's'}: {join_limited(titles)}."
+
+
+ALL_NAMESPACES = "*"
+
+
+def is_allowed(namespace: str, own: str, allowed: Collection[str]) -> bool:
+    """Return True for the resource's own namespace, and for namespaces that the administrator allows."""
+    return namespace == own or namespace in allowed or ALL_NAMESPACES in allowed
+
+
+def not_permitted(field: str, kind: str, name: str, namespace: str) -> Finding:
+    """Return the finding for a reference that is not permitted."""
+    return Finding(
+        reasons.REF_NOT_PERMITTED,
+        f"{field}: {kind} {name} is in namespace {namespace}. References to other namespaces are not permitted unless "
+        "the administrator allows them: in the modules by allowed_reference_namespaces, in the roles by "
+        "druid_cluster_allowed_reference_namespaces or druid_ingestion_allowed_reference_namespaces, in the operator "
+        "by ALLOWED_REFERENCE_NAMESPACES.",
+    )

@@ -25,7 +25,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
     is_settled,
     with_short_messages,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.delete import delete_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import (
     NO_SECRETS,
     Masking,
@@ -33,7 +32,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking 
     masked_errors,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.operator_environment import is_too_often
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
     Conditions,
@@ -45,9 +43,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report i
     report_observe_failure,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options, Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import Submitted
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_steps import written
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import Submitted
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome, Progress, delete_resource
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText, written
 
 _Options = TypeVar("_Options", bound=Options)
 _Done = TypeVar("_Done")

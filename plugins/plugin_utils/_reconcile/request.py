@@ -15,13 +15,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ResourceNotFound
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter, PhaseTimer
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_documents import select_document
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import (
     from_document,
     namespace_of,
     plain,
     read_file,
     read_spec,
+    select_document,
 )
 
 DEFAULT_NAMESPACE = "default"

@@ -19,10 +19,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import UNKNOWN_AGE_SECONDS, timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import Masking
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options, Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 _Options = TypeVar("_Options", bound=Options)
@@ -142,3 +142,13 @@ def _first(texts: Sequence[str]) -> list[str]:
 
 def _limited(text: str) -> str:
     return f"{text[:MAX_CHARACTERS]}..." if len(text) > MAX_CHARACTERS else text
+
+
+def append_line(file: str, line: str) -> str | None:
+    """Append the line to the file; return the error, or None."""
+    try:
+        with open(file, "a", encoding="utf-8") as stream:
+            stream.write(f"{line}\n")
+    except OSError as error:
+        return f"The log {file} cannot be written: {error}"
+    return None

@@ -2,39 +2,84 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a task does with valid arguments: a reconcile, its metrics, its log line."""
+"""What a task does with valid arguments: a reconcile, its metrics, its log line.
+
+In an ignored namespace nothing is touched but a finalizer that ansible-operator has set there: it sets the finalizer
+before it runs anything, and nothing else would remove it. The Go operator, which may manage that namespace, uses the
+same name for its own finalizer.
+"""
 
 from __future__ import annotations
 
+import math
 import os
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
+from ansible_collections.druidops.druid.plugins.module_utils._values.userinfo import without_userinfo
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_connection import connect_cache
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cached_api import CachedApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, KubernetesError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
+    ApiError,
+    DruidopsError,
+    KubernetesError,
+    ResourceNotFound,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.finalizer import (
+    finalizer_patch,
+    is_set_by_operator,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import FinalStatus, count_resources
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import (
+    Run,
+    metric_values,
+    requests_for,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.file_lock import LockTimeout, file_lock
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.push import PushError, push
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import (
-    ignored_namespace,
-    log_file,
     operator_environment,
+    reasons,
     result,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.cache_first import cache_first
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import report_observe_failure
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
+    Report,
+    report_observe_failure,
+    send,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import ARGUMENTS, Request, to_request
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetry import publish_metrics
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome, run
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
+
+# The Go operator takes the finalizer for its own, and deletes PVCs by it: that must happen first.
+GRACE = timedelta(seconds=30)
+# The resource was changed after it was read.
+CONFLICT_SECONDS = 5
+# After a run without a request to be repeated, ansible-operator removes the finalizer of a terminating resource.
+REPEATED_SECONDS = 300
+LOCK_SECONDS = 2.0
+# Each reconcile that wrote counts all resources. Others try it at most this often.
+CENSUS_PERIOD_SECONDS = 10
+# A constant: there may be no memory for a text.
+_OUT_OF_MEMORY = "The metrics could not be pushed: to count all resources needs more memory than a run may have."
+_Plan = TypeVar("_Plan", bound=Plan[Any])
+Census = Callable[[], Mapping[str, float] | None]
 
 
 @dataclass(frozen=True)
@@ -76,7 +121,7 @@ class Task:
         """Return the result for a resource in an ignored namespace. Only a change or an error is worth a log line."""
         began = time.monotonic()
         try:
-            returned = ignored_namespace.release(self._server(), self.kind, request, datetime.now(UTC))
+            returned = release_finalizer(self._server(), self.kind, request, datetime.now(UTC))
         except DruidopsError as error:
             returned = result.of_error(error, self.arguments["fail_when_blocked"])
         if self.arguments["log"] and not returned.get("skipped"):
@@ -135,7 +180,7 @@ class Task:
         """Append the line of this reconcile to the log, if there is one. An error is a warning."""
         named = {name: self.arguments[name] for name in ("name", "namespace")}
         line = result.log_line(self.kind.name, {**named, **returned}, seconds, datetime.now(UTC))
-        error = log_file.append(self.arguments["log"], line) if self.arguments["log"] else None
+        error = result.append_line(self.arguments["log"], line) if self.arguments["log"] else None
         if error:
             self.warn(error)
 
@@ -159,3 +204,132 @@ def _cache(kubeconfig: str, meter: Meter) -> KubernetesApi | None:
     except KubernetesError as error:
         meter.record_cache_error(error)
     return None
+
+
+def release_finalizer(
+    api: KubernetesApi, kind: Kind[Any, Any, Any], request: Request[Any], now: datetime
+) -> dict[str, Any]:
+    """Return the result of the task: skipped, unless the finalizer was removed. KubernetesError if it cannot be."""
+    resource = api.get(kind.name, request.namespace, request.name)
+    if resource is None or not is_held_by_operator_finalizer(resource, kind.finalizer):
+        return _skipped()
+    seconds = seconds_left(resource, now)
+    if seconds > 0:
+        return _skipped(seconds)
+    operations = finalizer_patch(resource, kind.finalizer, is_desired=False)
+    try:
+        api.json_patch(kind.name, request.namespace, request.name, operations, request.options.check_mode)
+    except ApiError as error:
+        if error.is_missing_object:
+            return _skipped()
+        if not error.is_conflict:
+            raise
+        return _skipped(CONFLICT_SECONDS)
+    if not request.options.check_mode:
+        text = f"The finalizer {kind.finalizer} of ansible-operator was removed: the operator ignores this namespace."
+        # The log line reports it, too, and no event can be created in a terminating namespace.
+        with suppress(KubernetesError):
+            send(api, resource, [EventText("Normal", reasons.FINALIZER_REMOVED, text)], now)
+    plan = [f"remove finalizer {kind.finalizer} of {kind.name} {request.name}"]
+    return {"name": request.name, "namespace": request.namespace, "changed": True, "plan": plan}
+
+
+def is_held_by_operator_finalizer(resource: Manifest, finalizer: str) -> bool:
+    """True when only a finalizer that ansible-operator has set may hold a deletion."""
+    return is_terminating(resource) and is_set_by_operator(resource, finalizer)
+
+
+def seconds_left(resource: Manifest, now: datetime) -> int:
+    """Return how long another operator still has to finalize the resource; 0 or less if its time is over."""
+    deleted = datetime.fromisoformat(resource["metadata"]["deletionTimestamp"])
+    return math.ceil((deleted.replace(tzinfo=UTC) + GRACE - now).total_seconds())
+
+
+def _skipped(requeue_after: int = REPEATED_SECONDS) -> dict[str, Any]:
+    """Return the result of a task that did nothing."""
+    return {
+        "changed": False,
+        "skipped": True,
+        "skip_reason": "The namespace is ignored.",
+        "requeue_after": requeue_after,
+    }
+
+
+def publish_metrics(
+    kind: Kind[Any, Any, _Plan],
+    arguments: Mapping[str, Any],
+    outcome: Outcome[_Plan] | DruidopsError,
+    meter: Meter,
+    seconds: float,
+) -> str | None:
+    """Push the metrics of a task; return the error, or None."""
+    if isinstance(outcome, DruidopsError):
+        run, left = (
+            failed_run(outcome, meter, seconds),
+            FinalStatus(None) if isinstance(outcome, ResourceNotFound) else None,
+        )
+    else:
+        run, left = measure(kind, outcome, meter, seconds), final_status(outcome.report)
+    census = partial(count_resources, kind, meter.cache, arguments, left)
+    is_changed = meter.has_written or isinstance(outcome, ResourceNotFound)
+    return publish(arguments["metrics_url"], kind.name.lower(), run, census, is_changed)
+
+
+def measure(kind: Kind[Any, Any, _Plan], outcome: Outcome[_Plan], meter: Meter, seconds: float) -> Run:
+    """Return the metrics of a task that ran, even in part."""
+    problems = [problem.reason for problem in outcome.problems]
+    reporting_errors = len(outcome.report.reporting_errors) if outcome.report else 0
+    counts = kind.count(outcome.plan)
+    return Run(
+        seconds=seconds,
+        outcome="blocked" if problems else "changed" if outcome.changed else "unchanged",
+        phases=meter.phases.seconds,
+        errors={"act": problems.count(reasons.APPLY_FAILED), "report": reporting_errors},
+        requests=meter.requests,
+        applied=counts.applied,
+        removed=counts.removed,
+    )
+
+
+def failed_run(error: DruidopsError, meter: Meter, seconds: float) -> Run:
+    """Return the metrics of a task that failed; a deleted resource is not a failure."""
+    is_deleted = isinstance(error, ResourceNotFound)
+    return Run(
+        seconds=seconds,
+        outcome="unchanged" if is_deleted else "failed",
+        phases=meter.phases.seconds,
+        errors={} if is_deleted else {meter.phases.last: 1},
+        requests=meter.requests,
+    )
+
+
+def publish(url: str, kind: str, run: Run, count: Census, is_changed: bool) -> str | None:
+    """Push the metrics of a run within a few seconds; return the error, or None.
+
+    A lock serializes runs: ansible-operator (v1.42) crashes on concurrent registrations of a metric, and a gauge that
+    becomes 0 needs two requests. ``count`` counts the resources; ``is_changed`` is True after a write.
+    """
+    try:
+        file = Path(tempfile.gettempdir(), f"druidops-metrics-{urlsplit(url).netloc.replace('/', '-')}")
+        with file_lock(file, LOCK_SECONDS) as lock:
+            is_due = is_changed or lock.is_due(kind, CENSUS_PERIOD_SECONDS)
+            try:
+                if is_due:
+                    # before it is counted: what fails is not due again in each run
+                    lock.record_run(kind)
+            finally:
+                census = count() if is_due else None
+                push(url, requests_for(kind, metric_values(replace(run, census=census), time.time())))
+    except (LockTimeout, PushError, KubernetesError) as error:
+        return without_userinfo(str(error))
+    except (OSError, RecursionError, ValueError) as error:
+        # /tmp is full, a counted resource is nested too deeply, or the URL is invalid. All writes are done already.
+        return without_userinfo(f"The metrics could not be pushed to {url}: {error!r}")
+    except MemoryError:
+        return _OUT_OF_MEMORY
+    return None
+
+
+def final_status(report: Report[Any] | None) -> FinalStatus:
+    """Return the final status of a reconcile; none if there is no report, since the resource was deleted."""
+    return FinalStatus(None if report is None or report.is_deleted else report.status)

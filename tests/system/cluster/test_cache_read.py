@@ -23,7 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cached_
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError, ResourceNotFound
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import run as kernel
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.cache_first import cache_first, is_full_due
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.in_process import (
     cluster_request,

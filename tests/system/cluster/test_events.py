@@ -10,9 +10,9 @@ from collections import Counter
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import MAX_EVENTS
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reasons import EVENTS_OMITTED
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import MAX_EVENTS
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import (

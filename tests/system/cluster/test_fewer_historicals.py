@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan_output import lines
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.in_process import cluster_request, connection, run
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import (

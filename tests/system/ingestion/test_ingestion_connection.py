@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome
 from ansible_collections.druidops.druid.tests.system.support import all_kinds_cluster, in_process
 from ansible_collections.druidops.druid.tests.system.support.certificates import OWN, TRUST, secret
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually

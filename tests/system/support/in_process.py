@@ -18,8 +18,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import run as kernel
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome, Progress
 from ansible_collections.druidops.druid.tests.system.support.eventually import pausing
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 

@@ -15,9 +15,8 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome, run
 from ansible_collections.druidops.druid.tests.system.support.eventually import pausing
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import (

@@ -71,7 +71,7 @@ PLAIN, API, METRICS, RECONCILE = (
     f"{KUBERNETES}{package}" for package in ("_values", "_kubernetes", "_metrics", "_reconcile")
 )
 # A finding and a step: the only parts of a reconcile that `_druid_api` imports.
-FINDINGS = tuple(f"{RECONCILE}.{part}" for part in ("cross_namespace", "finding", "reasons", "step"))
+FINDINGS = tuple(f"{RECONCILE}.{part}" for part in ("finding", "reasons", "step"))
 FOUNDATION = (PLAIN, API, METRICS, RECONCILE, f"{KUBERNETES}_druid_api")
 
 # The first package whose path matches a file is its package. A path without .py is a directory.
@@ -196,10 +196,7 @@ PURE = (
     "plugins/plugin_utils/_cluster/render",
     *(f"plugins/plugin_utils/_cluster/{name}.py" for name in ("delete/order", "plan_output", "requeue", "status")),
     "plugins/plugin_utils/_values",
-    *(
-        f"plugins/plugin_utils/_reconcile/{name}.py"
-        for name in ("custom_resource", "masking", "plan", "resource_steps")
-    ),
+    *(f"plugins/plugin_utils/_reconcile/{name}.py" for name in ("masking", "plan", "resource", "step")),
     *(
         f"plugins/plugin_utils/_druid_api/{name}.py"
         for name in ("change", "error_findings", "normalization", "request", "target")
@@ -252,7 +249,7 @@ IMPURE = (
         f"{COLLECTION}{KUBERNETES}_collector.{name}"
         for name in ("drift", "finalize", "helm_connection", "helm_modules", "observe", "reconcile")
     ),
-    *(f"{COLLECTION}{KUBERNETES}_reconcile.{name}" for name in ("action", "events")),
+    *(f"{COLLECTION}{KUBERNETES}_reconcile.{name}" for name in ("action", "report")),
     f"{COLLECTION}{API}.cached_api",
     f"{COLLECTION}{DRUID}_http.client",
 )
@@ -461,12 +458,12 @@ def test_http_is_only_in_its_packages() -> None:
         ("plugins/plugin_utils/_cluster/x.py", f"from {COLLECTION}plugins.plugin_utils import _ingestion"),
         ("plugins/plugin_utils/_ingestion/x.py", f"from {COLLECTION}plugins.plugin_utils._cluster import reconcile"),
         ("plugins/plugin_utils/_druid_api/x.py", f"from {COLLECTION}plugins.plugin_utils import _cluster"),
-        ("plugins/plugin_utils/_druid_api/x.py", f"from {COLLECTION}plugins.plugin_utils._reconcile import outcome"),
+        ("plugins/plugin_utils/_druid_api/x.py", f"from {COLLECTION}plugins.plugin_utils._reconcile import run"),
         ("plugins/plugin_utils/_reconcile/x.py", f"from {COLLECTION}plugins.plugin_utils import _cluster"),
         ("plugins/plugin_utils/_reconcile/x.py", f"from {COLLECTION}plugins.plugin_utils import _druid_api"),
         ("plugins/plugin_utils/_reconcile/x.py", "from ansible.plugins.action import ActionBase"),
-        ("plugins/plugin_utils/_metrics/x.py", f"from {COLLECTION}plugins.plugin_utils._reconcile import outcome"),
-        ("plugins/plugin_utils/_kubernetes/x.py", f"from {COLLECTION}plugins.plugin_utils._reconcile import outcome"),
+        ("plugins/plugin_utils/_metrics/x.py", f"from {COLLECTION}plugins.plugin_utils._reconcile import run"),
+        ("plugins/plugin_utils/_kubernetes/x.py", f"from {COLLECTION}plugins.plugin_utils._reconcile import run"),
         ("plugins/plugin_utils/_values/x.py", f"from {COLLECTION}plugins.plugin_utils._kubernetes import api"),
         ("plugins/plugin_utils/_kubernetes/compare.py", f"from {COLLECTION}plugins.plugin_utils import _druid_api"),
         ("plugins/plugin_utils/_kubernetes/compare.py", f"import {COLLECTION}plugins.plugin_utils._cluster.names"),

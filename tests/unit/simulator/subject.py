@@ -21,9 +21,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cached_
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.cache_first import cache_first
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request as Task
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome
 from ansible_collections.druidops.druid.tests.simulator import managed_fields
 from ansible_collections.druidops.druid.tests.simulator.server import Refused, Request, Server, uninterrupted
 from ansible_collections.druidops.druid.tests.simulator.specification import (

@@ -18,8 +18,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.run
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome
 from ansible_collections.druidops.druid.tests.simulator.specification import NAME, NAMESPACE, Cluster, Group, resource
 from ansible_collections.druidops.druid.tests.simulator.world import World
 

@@ -32,17 +32,18 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.delete import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import InvalidResource
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import (
+    Outcome,
+    Progress,
     until_deleted,
     until_nothing_remains,
     with_finalizers,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome, Progress
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_documents import InvalidResource
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result, execute
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 

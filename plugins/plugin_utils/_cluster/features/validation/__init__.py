@@ -20,8 +20,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.cross_namespace import is_allowed, not_permitted
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import (
+    Finding,
+    is_allowed,
+    not_permitted,
+)
 
 
 class Validation(Feature):

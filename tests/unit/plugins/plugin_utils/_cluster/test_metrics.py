@@ -16,9 +16,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector 
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import Run
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetry import measure
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.task import measure
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.steps_of import step_of
 
 OBJECT = {"kind": "ConfigMap", "metadata": {"name": "n", "namespace": "ns"}}

@@ -20,10 +20,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.appl
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, ResourceNotFound
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import of_error, of_outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 
 Manifest = dict[str, Any]

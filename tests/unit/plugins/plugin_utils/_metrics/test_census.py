@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census imp
     with_own,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import METRICS
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetry import final_status
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.task import final_status
 
 EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
 EARLY_SECONDS, LATE_SECONDS = 1767225600.0, 1767312000.0

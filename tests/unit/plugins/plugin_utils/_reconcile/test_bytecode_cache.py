@@ -69,7 +69,7 @@ def test_second_run_uses_the_bytecode_cache(root: Path, action: str) -> None:
 
 def test_changed_file_is_compiled_again(root: Path) -> None:
     compiled(root, "cluster")
-    changed = root / "ansible_collections/druidops/druid/plugins/plugin_utils/_reconcile/outcome.py"
+    changed = root / "ansible_collections/druidops/druid/plugins/plugin_utils/_reconcile/report.py"
     changed.write_text(changed.read_text() + "\nCHANGED = True\n")
 
     assert str(changed) in compiled(root, "cluster")[0]

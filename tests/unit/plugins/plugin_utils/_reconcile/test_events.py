@@ -13,13 +13,13 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.events import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reasons import EVENTS_OMITTED
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
     MAX_EVENTS,
     EventText,
     limited,
     send,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reasons import EVENTS_OMITTED
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -16,8 +16,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.ignored_namespace import release
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.task import release_finalizer
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._reconcile.memory_api import MemoryApi
 
 DELETED = datetime(2026, 1, 1, tzinfo=UTC)
@@ -49,7 +49,7 @@ def api_with(resource: Manifest) -> MemoryApi:
 def test_the_finalizer_of_ansible_operator_is_removed_from_what_is_being_deleted() -> None:
     api = api_with(druid(OTHER, names.FINALIZER))
 
-    returned = release(api, DRUID, REQUEST, LATER)
+    returned = release_finalizer(api, DRUID, REQUEST, LATER)
 
     assert returned["changed"]
     assert returned["plan"] == [f"remove finalizer {names.FINALIZER} of Druid c"]
@@ -63,7 +63,7 @@ def test_the_finalizer_is_removed_even_if_the_event_is_rejected() -> None:
     api = api_with(druid(names.FINALIZER))
     api.rejected["POST", "Event"] = "the namespace is being terminated"
 
-    assert release(api, DRUID, REQUEST, LATER)["changed"]
+    assert release_finalizer(api, DRUID, REQUEST, LATER)["changed"]
 
     assert api.writes == ["PATCH Druid"]
 
@@ -79,7 +79,7 @@ def test_the_finalizer_is_removed_even_if_the_event_is_rejected() -> None:
 def test_nothing_else_is_touched(resource: Manifest) -> None:
     api = api_with(resource)
 
-    returned = release(api, DRUID, REQUEST, LATER)
+    returned = release_finalizer(api, DRUID, REQUEST, LATER)
 
     assert returned["skipped"]
     # otherwise, ansible-operator would remove its finalizer
@@ -90,7 +90,7 @@ def test_nothing_else_is_touched(resource: Manifest) -> None:
 def test_another_operator_has_time_to_finalize_it_first() -> None:
     api = api_with(druid(names.FINALIZER))
 
-    returned = release(api, DRUID, REQUEST, DELETED + timedelta(seconds=0.5))
+    returned = release_finalizer(api, DRUID, REQUEST, DELETED + timedelta(seconds=0.5))
 
     assert (returned["skipped"], returned["requeue_after"]) == (True, 30)
     assert api.writes == []
@@ -99,13 +99,13 @@ def test_another_operator_has_time_to_finalize_it_first() -> None:
 def test_in_check_mode_nothing_is_written() -> None:
     api = api_with(druid(names.FINALIZER))
 
-    assert release(api, DRUID, replace(REQUEST, options=Options(check_mode=True)), LATER)["changed"]
+    assert release_finalizer(api, DRUID, replace(REQUEST, options=Options(check_mode=True)), LATER)["changed"]
 
     assert api.writes == []
 
 
 def test_deleted_resource_is_skipped() -> None:
-    assert release(MemoryApi(), DRUID, REQUEST, LATER)["skipped"]
+    assert release_finalizer(MemoryApi(), DRUID, REQUEST, LATER)["skipped"]
 
 
 def test_a_change_in_the_meantime_is_looked_at_again() -> None:
@@ -117,4 +117,4 @@ def test_a_change_in_the_meantime_is_looked_at_again() -> None:
 
     api._error = conflict  # type: ignore[method-assign]
 
-    assert release(api, DRUID, REQUEST, LATER)["requeue_after"] == 5
+    assert release_finalizer(api, DRUID, REQUEST, LATER)["requeue_after"] == 5

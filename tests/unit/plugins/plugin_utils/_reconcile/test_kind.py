@@ -19,11 +19,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import of_outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetry import measure
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome, run
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.task import measure
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._reconcile.memory_api import MemoryApi
 
 OTHER = "example.com/other"

@@ -40,10 +40,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import TEXTS
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.outcome import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options, Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import log_line, of_outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import run
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome, run
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Result
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (

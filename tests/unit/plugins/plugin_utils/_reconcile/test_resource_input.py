@@ -15,7 +15,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import options
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import ARGUMENTS, Request, to_request
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_input import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import (
     InvalidResource,
     from_document,
     from_spec,

@@ -12,15 +12,15 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import COLLECTOR
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import ARGUMENTS
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.role_variables import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.action import (
     MAX_CHARACTERS,
     UnknownVariables,
     listed,
     names_of,
     unknown_variables,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import ARGUMENTS
 
 
 def found(*names: str, ignored: tuple[str, ...] = (), kind: Kind[Any, Any, Any] = DRUID) -> UnknownVariables:

@@ -17,8 +17,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import Run
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.file_lock import file_lock
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import telemetry
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.telemetry import failed_run, publish
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import task
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.task import failed_run, publish
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._metrics.endpoint import Endpoint, serving
 
 RUN = Run(0.5, "unchanged")
@@ -61,7 +61,7 @@ def test_resources_are_counted_after_each_write_and_periodically(endpoint: Endpo
 def test_failed_census_is_repeated_but_not_in_each_run(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not counted(endpoint, False, None)
     assert not counted(endpoint, False, {"clusters": 1.0})
-    monkeypatch.setattr(telemetry, "CENSUS_PERIOD_SECONDS", 0)
+    monkeypatch.setattr(task, "CENSUS_PERIOD_SECONDS", 0)
     assert counted(endpoint, False, {"clusters": 1.0})
 
 

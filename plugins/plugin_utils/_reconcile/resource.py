@@ -1,23 +1,33 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The resource of a run: read from a file, a mapping or variables, and submitted to the API server."""
+
+"""A custom resource: what each has; how a file, a mapping or variables provide it, and how it is submitted.
+
+A part of another type than expected counts as not set.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ansible_collections.druidops.druid.plugins.module_utils._values import parse
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import UNPROCESSABLE, ApiError
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource_documents import InvalidResource
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
+    UNPROCESSABLE,
+    ApiError,
+    DruidopsError,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 
 # What the API server, a controller and kubectl write: an exported resource has it. An owner is named by its uid: the
 # garbage collector deletes an object whose owner does not exist.
@@ -34,6 +44,102 @@ _ANNOTATIONS_NOT_SPECIFIED = frozenset(
         *("druid.apache.org/deletes-pvcs", "druid.apache.org/submitted"),
     }
 )
+# The API server's message.
+_UNKNOWN_FIELD = re.compile(r'unknown field "(spec\.[^"]+)"')
+
+
+@dataclass(frozen=True)
+class CustomResource:
+    """A resource of a kind; `uid` is None if it is not stored, because variables define it."""
+
+    name: str
+    namespace: str
+    uid: str | None
+    generation: int | None
+    created: str
+    is_terminating: bool
+    finalizers: tuple[str, ...]
+    annotations: Mapping[str, str]
+    spec: Mapping[str, Any]
+    status: Mapping[str, Any]
+
+    @classmethod
+    def from_resource(cls, resource: Manifest) -> Self:
+        """Return it from its manifest."""
+        metadata = resource["metadata"]
+        return cls(
+            name=metadata["name"],
+            namespace=metadata["namespace"],
+            uid=metadata.get("uid"),
+            generation=metadata.get("generation"),
+            created=str(metadata.get("creationTimestamp") or ""),
+            is_terminating=is_terminating(resource),
+            finalizers=tuple(metadata.get("finalizers") or ()),
+            annotations=metadata.get("annotations") or {},
+            spec=mapping(resource.get("spec")),
+            status=mapping(resource.get("status")),
+        )
+
+    def lacks(self, finalizer: str) -> bool:
+        """Return whether it is stored without this finalizer."""
+        return self.uid is not None and finalizer not in self.finalizers
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Return the value if it is a mapping, otherwise an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+class InvalidResource(DruidopsError):
+    """The input is not a valid resource."""
+
+
+def select_document(kind: str, resource: Any, name: str | None, namespace: str | None) -> tuple[Any, str]:
+    """Return the document of the kind, and a message about the others, which is empty if there are none.
+
+    ``name`` and ``namespace`` are options, which select one of several. InvalidResource if none or several remain.
+    """
+    listed = resource if isinstance(resource, list) else [resource]
+    documents = [item for each in listed if each is not None for item in _items(each)]
+    if len(documents) == 1:
+        return documents[0], ""
+    expected = (KINDS[kind].api_version, kind)
+    ours = [each for each in documents if (mapping(each).get("apiVersion"), mapping(each).get("kind")) == expected]
+    found = ours if len(ours) == 1 else [each for each in ours if _is_named(each, name, namespace)]
+    if len(found) != 1:
+        what = f"{kind} in {expected[0]}" + (f" with the name {name}" if name and ours else "")
+        remedy = "Set the option name to one of them." if ours else "Add one, or set another file."
+        raise InvalidResource(
+            f"resource: must have one {what}, and has {len(found)} among {len(documents)} documents: "
+            f"{_titles(ours or documents) or 'none'}. {remedy}"
+        )
+    others = [each for each in documents if each is not found[0]]
+    remedy = f"Apply the others with kubernetes.core.k8s or kubectl: {_titles(others)}."
+    return found[0], f"resource: only {_title(found[0])} is applied. {remedy}"
+
+
+def _items(document: Any) -> list[Any]:
+    """Return the items of a List."""
+    parts = mapping(document)
+    items = parts.get("items")
+    return list(items) if isinstance(items, list) and str(parts.get("kind")).endswith("List") else [document]
+
+
+def _is_named(document: Any, name: str | None, namespace: str | None) -> bool:
+    metadata = mapping(mapping(document).get("metadata"))
+    own_namespace = metadata.get("namespace") or namespace
+    return name in (None, metadata.get("name")) and namespace in (None, own_namespace)
+
+
+def _titles(documents: Iterable[Any]) -> str:
+    return join_limited(map(_title, documents))
+
+
+def _title(document: Any) -> str:
+    parts = mapping(document)
+    metadata = mapping(parts.get("metadata"))
+    where = f" in namespace {metadata['namespace']}" if metadata.get("namespace") else ""
+    return f"{parts.get('kind') or 'a document without a kind'} {metadata.get('name') or '(no name)'}{where}"
 
 
 def read_file(path: Path) -> Any:
@@ -131,10 +237,6 @@ def from_spec(kind: str, spec: Mapping[str, Any], name: str, namespace: str) -> 
         "spec": result.value,
     }
     return resource, tuple(f"unknown field {path}: it is ignored{_suggestion(kind, path)}" for path in result.pruned)
-
-
-# The API server's message.
-_UNKNOWN_FIELD = re.compile(r'unknown field "(spec\.[^"]+)"')
 
 
 def _with_nearest_field(kind: str, warning: str) -> str:
