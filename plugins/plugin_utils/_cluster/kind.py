@@ -176,7 +176,6 @@ class Druid(Kind[Options, Reconciled, Plan]):
                 done.plan.awaited_budgets,
                 causes_by_group(plan.steps),
             ),
-            plan.drain,
             None if plan.decommission is None else plan.decommission.record,
             plan.refused_evictions,
             plan.stored_replicas,

@@ -68,8 +68,9 @@ def _reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: da
     with options.phases("observe"):
         inputs = observe(api, resource, options, now)
     with options.phases("decide"):
-        plan, live = decide(inputs)
-    done, secrets = Reconciled(resource, inputs.cluster, live, plan), inputs.reads.secrets
+        plan, decided_on = decide(inputs)
+    live, secrets = (decided_on or inputs).live, inputs.reads.secrets
+    done = Reconciled(resource, inputs.cluster, live, plan, inputs=decided_on)
     if inputs.schema_errors:
         return done
     paused = pause_finding(done.cluster.annotations, done.cluster.spec)

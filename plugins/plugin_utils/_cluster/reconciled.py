@@ -9,19 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Result
+
+PAUSES = frozenset({reasons.PAUSED, reasons.IGNORED})
 
 
 @dataclass(frozen=True)
 class Reconciled:
     """State, plan and (not in check mode) results of a reconcile.
 
-    `normalized_in_druid` are digests of normalized dynamic configurations, None if nothing was written.
+    `inputs` is what was decided on, None if nothing was. `normalized_in_druid` are digests of normalized dynamic
+    configurations, None if nothing was written.
     """
 
     resource: Manifest
@@ -30,6 +35,12 @@ class Reconciled:
     plan: Plan
     results: tuple[Result[Step], ...] = ()
     normalized_in_druid: Mapping[str, str] | None = None
+    inputs: Inputs | None = None
+
+    @property
+    def is_paused(self) -> bool:
+        """True if the resource is paused: nothing is written."""
+        return any(finding.reason in PAUSES for finding in self.plan.findings)
 
 
 def predicted(observed: Observed, steps: Iterable[Step]) -> Observed:

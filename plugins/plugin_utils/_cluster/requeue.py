@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.state import BLOCKED
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import FIELD
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import DRUID_SECONDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import REQUESTED
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
@@ -25,8 +25,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 DELETION_SECONDS = 1
 # The next reconcile replaces the regular one, so that it must not be later: that is the default of RECONCILE_WAIT.
 MAX_SECONDS = 60
-# No event announces that Druid has recovered, that a task has ended, or that a worker is registered.
-DRUID_SECONDS = 10
 
 
 def requeue_after(document: Mapping[str, Any], now: datetime, has_changed: bool = False) -> int | None:
@@ -49,15 +47,8 @@ def requeue_after(document: Mapping[str, Any], now: datetime, has_changed: bool 
         (
             *((waited,) if is_moving else ()),
             *((min(waited, MAX_SECONDS),) if document.get(FIELD) else ()),
-            *((DRUID_SECONDS,) if _waits_for_druid(document) else ()),
+            *((DRUID_SECONDS,) if (document.get("rollout") or {}).get("waitingFor") else ()),
             *(min(found, MAX_SECONDS) for each in FEATURES if (found := each.requeue(document, now)) is not None),
         ),
         default=None,
     )
-
-
-def _waits_for_druid(document: Mapping[str, Any]) -> bool:
-    """True if the next group of a rollout waits for Druid, or a drain goes on; a blocked one waits for its pod."""
-    drain = document.get("middleManagerDrain") or {}
-    is_draining = bool(drain) and drain.get("phase") != BLOCKED
-    return is_draining or bool((document.get("rollout") or {}).get("waitingFor"))

@@ -28,6 +28,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     REVISION_LABEL,
+    is_draining,
     ordinal_of,
     ordinals,
     replicas,
@@ -278,18 +279,16 @@ def stalled(
     rollout: Rollout | None,
     states: Sequence[GroupState],
     now: datetime,
-    drained: str | None = None,
     refused_evictions: Sequence[str] = (),
 ) -> str | None:
     """Return the message about a rollout that has made no progress for longer than its limit; None if it has.
 
-    `drained`: the StatefulSet whose workers are drained. A drain has its own limits. `refused_evictions`: why pods that
-    have to be evicted are not.
+    A drain has its own limits. `refused_evictions`: why pods that have to be evicted are not.
     """
     if rollout is None or rollout.waiting_for:
         return None
     group = next(each for each in cluster.groups if each.key == rollout.group)
-    if group.unique_name == drained:
+    if is_draining(observed.workload(group) or {"metadata": {}}):
         return None
     limit = int(group.first_present("progressDeadlineSeconds") or STALLED_SECONDS)
     # Until then, a ready pod is not available, which is no lack of progress.

@@ -241,6 +241,12 @@ class Group:
         """Return the cluster's list followed by the group's (CAT)."""
         return [*(self.cluster.get(name) or []), *(self.node.get(name) or [])]
 
+    @property
+    def partition(self) -> int:
+        """How many pods a rollout leaves at their revision, as the spec requests."""
+        strategy = self.first_present("updateStrategy") or {}
+        return int((strategy.get("rollingUpdate") or {}).get("partition") or 0)
+
     def merged(self, name: str) -> dict[str, Any]:
         """Return the union of both mappings in which the group's keys win (MERGE)."""
         return {**(self.cluster.get(name) or {}), **(self.node.get(name) or {})}

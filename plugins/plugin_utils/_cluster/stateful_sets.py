@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
 # The label of a pod with the revision of its StatefulSet.
@@ -36,6 +37,22 @@ def partition(stateful_set: Manifest) -> int:
 def kept_pods(stateful_set: Manifest) -> int:
     """Return how many pods keep an old revision, counted from the first one, as the update strategy requests."""
     return replicas(stateful_set) if waits_for_deletion(stateful_set) else partition(stateful_set)
+
+
+def pods_to_keep(stateful_set: Manifest, requested: int) -> int:
+    """Return how many pods a rollout leaves at their revision in the end: the partition of a drain is temporary."""
+    kept = partition(stateful_set)
+    return kept if _record_of_drain(stateful_set) is None else min(kept, requested)
+
+
+def is_draining(stateful_set: Manifest) -> bool:
+    """True while pods are drained: how long that may take has limits of its own."""
+    return _record_of_drain(stateful_set) not in (None, "", "[]")
+
+
+def _record_of_drain(stateful_set: Manifest) -> str | None:
+    found: str | None = (stateful_set["metadata"].get("annotations") or {}).get(names.DRAIN_ANNOTATION)
+    return found
 
 
 def released_pods(before: Manifest, after: Manifest, kept: int | None = None) -> int:

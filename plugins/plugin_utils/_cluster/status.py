@@ -18,6 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import FIELD, Entry
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import PAUSES
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import (
     NOTHING_PENDING,
     STALLED,
@@ -43,7 +44,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, first_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest, join_limited
 
-PAUSES = frozenset({reasons.PAUSED, reasons.IGNORED})
 # There are these conditions only while there are warnings.
 WARNINGS, ROLLOUT_WARNINGS = "Warnings", "RolloutWarnings"
 _SEPARATOR = " | "
@@ -81,7 +81,6 @@ def status(
     warnings: Sequence[str] = (),
     rollout_warnings: Sequence[str] = (),
     pending: Pending = NOTHING_PENDING,
-    drain: Mapping[str, Any] | None = None,
     decommissioned: Sequence[Entry] | None = None,
     refused_evictions: Sequence[str] = (),
     stored_replicas: Mapping[str, int] | None = None,
@@ -95,8 +94,7 @@ def status(
     held = decommissioned_groups(findings)
     changing = [key for key in changing if key not in held]
     rollout = current_rollout(cluster, observed, as_they_are, pending, previous, now)
-    drained = (drain or {}).get("statefulSet")
-    stall = stalled(cluster, observed, rollout, as_they_are, now, drained, refused_evictions)
+    stall = stalled(cluster, observed, rollout, as_they_are, now, refused_evictions)
     restarting = {*pending.started, *pending.restarts}
     found = causes(cluster, observed, as_they_are, findings, refused_evictions, stall, restarting, now)
     ready = _ready(cluster, states, findings, pending, found, rollout)
@@ -123,7 +121,6 @@ def status(
         "reason": _reason(conditions),
         "hiddenWarnings": _hidden((*warnings, *rollout_warnings), conditions, bool(changing), previous),
         **({} if decommissioned is None else {FIELD: [entry.document for entry in decommissioned]}),
-        **({} if drain is None else {"middleManagerDrain": dict(drain) or None}),
         **(fields or {}),
         **_go_fields(observed, conditions, findings, previous),
     }

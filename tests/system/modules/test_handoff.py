@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import Connection, DruidClient
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.state import TaskGroup
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.workers import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import TaskGroup
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.workers import (
     FOR_HANDOFF,
     VERSION,
     as_worker,

@@ -18,8 +18,6 @@ import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.settings import (
     strategy_warnings,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import limits
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.state import Limits
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.druid_health import (
     DEADLINE_SECONDS,
     deadline_seconds,
@@ -28,6 +26,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.gate import Gated, gate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import deletes_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import SpecifiedConfigs, specified
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import Limits, limits
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.validation.fields import validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, cluster_references

@@ -22,19 +22,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
     with_held_replicas,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft, Policy
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.copies import with_copies
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.groups import ask_about_workers
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.plan import (
-    drain_document,
-    drain_findings,
-    drain_refusals,
-    drain_requests,
-    drain_timeouts,
-    drains,
-    with_drains,
-    with_kept_pods,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import drain_warnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import may_delete_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import deferred_removals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import orphaned_pods
@@ -60,7 +47,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.s
     blocked_expansion,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRuns, Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 
@@ -80,18 +66,18 @@ POLICIES: tuple[Policy, ...] = (
 )
 
 
-def decide(inputs: Inputs) -> tuple[Plan, Observed]:
-    """Return the plan, and the live objects that it is based on."""
+def decide(inputs: Inputs) -> tuple[Plan, Inputs | None]:
+    """Return the plan, and the inputs with all that was read for it; None if the specification is refused."""
     if inputs.schema_errors:
-        return Plan(findings=inputs.schema_errors), inputs.live
+        return Plan(findings=inputs.schema_errors), None
     kept = keep_finalizer(inputs.resource, inputs.keep_finalizer) if inputs.cluster.uid else ()
     for feature in FEATURES:
         refused = tuple(feature.refuse(inputs))
         if refused:
-            return Plan(() if feature.refuses_finalizer else kept, refused), inputs.live
+            return Plan(() if feature.refuses_finalizer else kept, refused), None
     draft = _growing_draft(_prepared(inputs))
     plan = _plan(draft)
-    return replace(plan, steps=(*kept, *plan.steps)), draft.inputs.live
+    return replace(plan, steps=(*kept, *plan.steps)), draft.inputs
 
 
 def _prepared(inputs: Inputs) -> Inputs:
@@ -99,8 +85,6 @@ def _prepared(inputs: Inputs) -> Inputs:
     inputs = with_other_objects(inputs)
     for feature in FEATURES:
         inputs = feature.prepared(inputs)
-    # Workers are drained before their pods are replaced or removed.
-    ask_about_workers(inputs)
     # Historicals must be empty before their number decreases.
     ask_about_servers(inputs)
     return inputs
@@ -155,23 +139,7 @@ def _plan(draft: Draft) -> Plan:
     plan = replace(plan, warnings=warnings, stored_replicas=stored_replicas(inputs))
     for feature in FEATURES:
         plan = feature.after_gate(plan, inputs)
-    return _with_drains(plan, inputs)
-
-
-def _with_drains(plan: Plan, inputs: Inputs) -> Plan:
-    found = drains(inputs)
-    return replace(
-        plan,
-        findings=(*plan.findings, *drain_findings(found)),
-        warnings=(*plan.warnings, *drain_warnings(inputs.cluster)),
-        rollout_warnings=(
-            *plan.rollout_warnings,
-            *drain_refusals(found),
-            *drain_timeouts(found),
-            *removal_warnings(inputs.cluster, (*plan.steps, *plan.later)),
-        ),
-        drain=drain_document(found) if found or "middleManagerDrain" in (inputs.resource.get("status") or {}) else None,
-    )
+    return plan.with_warnings(removal_warnings(inputs.cluster, (*plan.steps, *plan.later)))
 
 
 def _candidates(inputs: Inputs) -> Draft:
@@ -179,15 +147,14 @@ def _candidates(inputs: Inputs) -> Draft:
     desired = inputs.desired
     for feature in FEATURES:
         desired = feature.desired(desired, inputs)
-    found = drains(inputs)
-    desired = with_drains(with_held_replicas(desired, inputs), found)
-    desired = with_copies(desired, found, inputs.live, inputs.admitted)
+    desired = with_held_replicas(desired, inputs)
     changed = confirmed(changed_objects(inputs.cluster, desired, inputs.live, inputs.admitted), inputs.dry_runs.writes)
-    changed = tuple(with_kept_pods(changed, found))
+    for feature in FEATURES:
+        changed = tuple(feature.applies(changed, inputs))
     failing = failing_pods(inputs)
     evicted = evictions(inputs, (*changed, *failing))
     of_features = (step for feature in FEATURES for step in feature.steps(inputs))
-    writes = (*changed, *of_features, *drain_requests(found), *failing, *evicted)
+    writes = (*changed, *of_features, *failing, *evicted)
     removals: list[Step] = []
     for feature in FEATURES:
         # Of a PVC that a removal changes, the next reconcile judges the rest: a second change would fail.

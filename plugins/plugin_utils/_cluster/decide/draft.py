@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.marks import exists_since
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.plan import without_unrecorded
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import drop_blocked
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.blocked_restarts import (
@@ -59,8 +58,7 @@ class Draft:
         gated = gate(self.steps, inputs, blocked)
         live, cluster = inputs.live_and_all_claims, inputs.cluster
         since = exists_since(inputs)
-        now = without_unrecorded(gated.steps, gated.later)
-        steps, later = (with_effects(each, live, cluster, since) for each in (now, gated.later))
+        steps, later = (with_effects(each, live, cluster, since) for each in (gated.steps, gated.later))
         waiting = (*blocked, *gated.later)
         return Plan(
             with_early_readers(steps, waiting, cluster),

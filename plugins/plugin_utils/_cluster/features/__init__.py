@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining import Draining
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.dynamic_config import DynamicConfig
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.memory_warnings import MemoryWarnings
@@ -32,5 +33,6 @@ FEATURES: tuple[Feature, ...] = (
     Quotas(),
     RestartOnChange(),
     StartFailures(),
+    Draining(),
     DynamicConfig(),
 )

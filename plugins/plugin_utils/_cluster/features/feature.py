@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,11 +19,14 @@ if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
     from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
     from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 
 NOTHING = Plan()
+# Until Druid is asked again: no event announces that it has recovered, that a task has ended, or that a worker exists.
+DRUID_SECONDS = 10
 
 
 class Feature:
@@ -33,9 +36,9 @@ class Feature:
     `inputs.live` has the objects that were observed, `inputs.reads` reads others (equal reads are answered once), and
     `inputs.ask` asks Druid. A feature has no state: what two of its hooks need follows from the inputs again.
 
-    1. Decide (`decide/decision.py`): `refuse` and `prepared`, each once. Then `desired`, `steps`, `removals`, `judge`,
-       `judge_results`, again when dry runs or other reads have shown more; then `decide/rollout/` delays restarts.
-       `after_gate` and `warnings` are called once.
+    1. Decide (`decide/decision.py`): `refuse` and `prepared`, each once. Then `desired`, `applies`, `steps`,
+       `removals`, `judge`, `judge_results`, again when dry runs or other reads have shown more; then `decide/rollout/`
+       delays restarts. `after_gate` and `warnings` are called once.
     2. Act. When Kubernetes has been written: `in_druid`.
     3. Report (`kind.py`), after the steps were carried out, or in check mode would be: `status`, `events`, `requeue`.
 
@@ -62,6 +65,10 @@ class Feature:
         A change of the pod template restarts the pods of the group, through the scheduler like every restart.
         """
         return desired
+
+    def applies(self, steps: Sequence[Apply], inputs: Inputs) -> Iterable[Apply]:
+        """Return the writes of the desired objects with what this feature knows of the pods that they replace."""
+        return steps
 
     def steps(self, inputs: Inputs) -> Iterable[Step]:
         """Return steps besides those that apply the desired objects."""

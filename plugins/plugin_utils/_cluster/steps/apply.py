@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
@@ -70,13 +70,15 @@ class Apply(Step):
     `managed_fields` is the field ownership that must be set before. `initial` is the manifest of the creation, if it
     has more fields than the applied one: initial replicas of an autoscaled workload, or fields of other managers in a
     recreated object. `former` is the object that it replaced, if that is not `live`. `kept_pods`: the pods that a
-    rollout does not replace, if the partition of the StatefulSet is a temporary one. `adoption`: see the property.
+    rollout does not replace, if the partition of the StatefulSet is a temporary one. `until_restart` are
+    annotations as long as the restart has to wait (None: they are removed). `adoption`: see the property.
     """
 
     managed_fields: list[dict[str, Any]] | None = None
     initial: Manifest | None = None
     former: Manifest | None = None
     kept_pods: int | None = None
+    until_restart: Mapping[str, str | None] = field(default_factory=dict)
     adoption: Adoption | None = None
 
     @property

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import kept_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.disruption_budgets import (
     BUDGET,
     blocking_budgets,
@@ -26,6 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     first_ordinal,
     ordinal_of,
+    pods_to_keep,
     replicas,
     template_names,
     waits_for_deletion,
@@ -132,7 +132,7 @@ def _replaceable(group: Group, observed: Observed) -> Iterator[Manifest]:
         return
     name = workload["metadata"]["name"]
     pods = {ordinal_of(pod, name): pod for pod in observed.pods_of(group) if not is_terminating(pod)}
-    first, kept = first_ordinal(workload), kept_pods(group, workload)
+    first, kept = first_ordinal(workload), pods_to_keep(workload, group.partition)
     ordinals = range(first + kept, first + replicas(workload))
     yield from (pods[number] for number in reversed(ordinals) if number in pods)
 

@@ -9,8 +9,6 @@ Nor its update strategy, if that is what has kept pods of an old revision so far
 
 from __future__ import annotations
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import held_text
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Kept, Step
 
@@ -24,4 +22,4 @@ def without_restart(step: Step) -> Step | None:
 
 def _kept(step: Apply) -> Kept:
     fields = (_TEMPLATE, _STRATEGY) if step.released_pods or step.begins_drain else (_TEMPLATE,)
-    return Kept(fields, {names.DRAIN_ANNOTATION: held_text(step)})
+    return Kept(fields, step.until_restart)

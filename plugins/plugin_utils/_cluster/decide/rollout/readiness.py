@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import kept_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.missing_pods import (
     not_created,
     unprovisioned,
@@ -29,6 +28,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
     first_ordinal,
     ordinal_of,
     partition,
+    pods_to_keep,
     replicas,
     waits_for_deletion,
 )
@@ -124,7 +124,10 @@ def _state(group: Group, specified: int, workload: Manifest | None, observed: Ob
     status = workload.get("status") or {}
     ready = min(status.get("readyReplicas", 0), len(_ready_pods(workload, own)))
     is_available = not workload["spec"].get("minReadySeconds") or status.get("availableReplicas", 0) >= desired
-    is_updated, is_observed = _is_updated(workload, own, kept_pods(group, workload)), _is_observed(workload)
+    is_updated, is_observed = (
+        _is_updated(workload, own, pods_to_keep(workload, group.partition)),
+        _is_observed(workload),
+    )
     has_settled = is_observed and _has_replicas(workload, desired)
     is_held = has_settled and is_available and ready >= desired and _is_updated(workload, own, partition(workload))
     explained = next((text for pod in own for text in explanation(pod)), "")

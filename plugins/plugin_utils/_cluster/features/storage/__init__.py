@@ -42,7 +42,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import PAUSES
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
@@ -95,9 +94,8 @@ class Storage(Feature):
 
     def status(self, done: Reconciled) -> Mapping[str, Any]:
         """Return the PVCs that are orphaned, and those that grow."""
-        is_paused = any(finding.reason in PAUSES for finding in done.plan.findings)
         return {
-            "orphanedPvcs": orphaned_pvcs(done.cluster, done.observed, is_paused),
+            "orphanedPvcs": orphaned_pvcs(done.cluster, done.observed, done.is_paused),
             "expandingVolumes": [
                 {name: text for name, text in each._asdict().items() if text} for each in done.plan.expanding
             ],

@@ -151,6 +151,12 @@ def decided(found: Inputs) -> Plan:
     return decide(found)[0]
 
 
+def decided_with_live(found: Inputs) -> tuple[Plan, Observed]:
+    """Return the plan, and the live objects that it is based on."""
+    plan, decided_on = decide(found)
+    return plan, (decided_on or found).live
+
+
 def inputs_of(resource: dict[str, Any], **more: Any) -> Inputs:
     """Return the inputs of a decision about a resource that has no objects yet."""
     errors = spec_errors(names.KIND, resource)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import (
     NOTHING_PENDING,
@@ -17,6 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_st
     revision_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import annotated
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
@@ -233,11 +235,12 @@ def test_another_problem_does_not_hide_a_stall() -> None:
     assert (found["reason"], found["message"]) == (reasons.INVALID_SPEC, f"Another problem. | {stall}")
 
 
-@pytest.mark.parametrize(("drained", "has_stalled"), [("middlemanagers", False), ("indexers", True)])
+@pytest.mark.parametrize(("drained", "has_stalled"), [("middlemanagers", False), ("brokers", True)])
 def test_only_the_group_that_is_drained_has_the_limits_of_a_drain(drained: str, has_stalled: bool) -> None:
     live = rolling.observed(CLUSTER, middlemanagers=ROLLING)
-    drain = {"statefulSet": f"druid-c-{drained}"}
-    document = status(CLUSTER, live, (), reported(live), START + timedelta(minutes=20), drain=drain)
+    found = live.objects[ObjectKey("StatefulSet", f"druid-c-{drained}")]
+    live = live.with_objects([annotated(found, {names.DRAIN_ANNOTATION: '[{"pod": "p"}]'})])
+    document = status(CLUSTER, live, (), reported(live), START + timedelta(minutes=20))
     assert ("stalled" in document["rollout"]) == has_stalled
     assert (condition(document, "Degraded")["reason"] == reasons.ROLLOUT_STALLED) == has_stalled
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.workers import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.workers import (
     VERSION,
     active_tasks,
     task_payload,
@@ -17,7 +17,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions, state
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.decide.draining.planning import (
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import decided, inputs
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.features.draining.planning import (
     GROUP,
     NOW,
     PENDING,
@@ -31,7 +32,6 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
     while_reading,
     worker,
 )
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import decided, inputs
 
 LASTING = [state.NO_ROUTER, state.NOT_CONNECTABLE, state.UNAUTHORIZED, state.UNSUPPORTED, state.INVALID]
 

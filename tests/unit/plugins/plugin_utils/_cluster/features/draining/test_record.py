@@ -9,8 +9,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import (
-    Record,
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import Record
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.writes import (
     from_annotation,
     to_annotation,
     without_future,

@@ -13,18 +13,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.decision import drain
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import (
-    from_annotation,
-    to_annotation,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.state import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.decision import drain
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import (
     Limits,
     Request,
     TaskGroup,
     Worker,
     WorkerGroup,
     WorkerPod,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.writes import (
+    from_annotation,
+    to_annotation,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
 from hypothesis import given, settings

@@ -11,9 +11,12 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import Record
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.state import TaskGroup, Worker
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.worker import is_handoff_due
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import (
+    Record,
+    TaskGroup,
+    Worker,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.worker import is_handoff_due
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import (
     LASTING,

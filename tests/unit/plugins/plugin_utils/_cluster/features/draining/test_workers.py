@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.workers import worker_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.workers import worker_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import Worker
 
 POD: dict[str, Any] = {

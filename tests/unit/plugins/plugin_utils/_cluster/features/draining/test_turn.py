@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.plan import without_unrecorded
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.writes import without_unrecorded
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.decide.draining.planning import (
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.features.draining.planning import (
     GROUP,
     NAME,
     NOW,
@@ -35,7 +36,6 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
     unknown,
     worker,
 )
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
 
 # Pods of an old revision are kept by a partition of the spec, or by its update strategy, and now are not any more.
 KEPT: list[dict[str, Any]] = [{"type": "RollingUpdate", "rollingUpdate": {"partition": 2}}, {"type": "OnDelete"}]

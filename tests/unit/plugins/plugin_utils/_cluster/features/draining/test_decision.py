@@ -11,11 +11,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.decision import drain
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import Record
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.state import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.decision import drain
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import (
     Drain,
     Limits,
+    Record,
     TaskGroup,
     Worker,
     WorkerGroup,

@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.workers import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decision import decide
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.workers import (
     VERSION,
     active_tasks,
     task_payload,
@@ -19,10 +20,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
     Inputs,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions, state
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Question, Unavailable
@@ -108,8 +110,11 @@ def recorded(ordinal: int, **more: Any) -> dict[str, Any]:
     return {"pod": f"{NAME}-{ordinal}", "uid": uid, "since": "2025-12-31T23:59:00Z", "disabledByUs": True, **more}
 
 
-def document(plan: Plan, cluster: Cluster, observed: Observed) -> dict[str, Any]:
-    return status(cluster, observed, plan.findings, {}, NOW, drain=plan.drain)
+def document(which: Inputs, answers: dict[Question[Any], Any] | None = None) -> dict[str, Any]:
+    """Return the status that follows from the decision alone."""
+    plan, decided_on = decide(with_answers(which, answers=answers))
+    done = Reconciled(which.resource, which.cluster, which.observed, plan, inputs=decided_on)
+    return DRUID.status(done, plan, NOW, check_mode=False)
 
 
 def while_reading(**record: Any) -> Inputs:

@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.copies import with_copies
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.plan import drains, with_drains
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.groups import drains
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.writes import (
     from_annotation,
     to_annotation,
+    with_copies,
+    with_drains,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
@@ -24,7 +25,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.decide.draining.planning import (
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.features.draining.planning import (
     GROUP,
     NAME,
     NOW,
@@ -39,7 +41,6 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
     requests,
     worker,
 )
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
 
 CONFIG_MAP = ObjectKey("ConfigMap", f"{NAME}-config")
 RECORDS = [recorded(1)]

@@ -12,23 +12,24 @@ drained at once, then the replicas are lowered.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import Record
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.release import Released, released
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.state import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import (
     Drain,
     Limits,
+    Record,
     Request,
     WorkerGroup,
     WorkerPod,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.targets import Targets, targets
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.worker import (
-    Draining,
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.worker import (
+    Progress,
+    Released,
     drained,
     enabled_again,
+    released,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 
@@ -43,7 +44,7 @@ class _Course:
     warnings: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
-    def add(self, found: Released | Draining) -> None:
+    def add(self, found: Released | Progress) -> None:
         self.records += [found.record] if found.record else []
         self.requests += found.requests
         self.awaited += [found.awaited] if found.awaited else []
@@ -82,7 +83,7 @@ def drain(group: WorkerGroup, limits: Limits, now: datetime) -> Drain:
     )
 
 
-def _next_state(pod: WorkerPod, found: Draining, now: datetime, *, is_free: bool) -> Draining:
+def _next_state(pod: WorkerPod, found: Progress, now: datetime, *, is_free: bool) -> Progress:
     """Return the drain with its record after this decision: the pod is released, or waits for others."""
     if is_free:
         return replace(found, record=_as_released(found.record, now), requests=())
@@ -106,8 +107,8 @@ def _is_awaited(group: WorkerGroup, record: Record, target: Targets) -> bool:
     return group.is_drained and is_later and pod is not None and pod.uid == record.uid
 
 
-def _kept(record: Record) -> Draining:
-    return Draining(record=record)
+def _kept(record: Record) -> Progress:
+    return Progress(record=record)
 
 
 def _partition(group: WorkerGroup, target: Targets, released_names: set[str]) -> int:
@@ -122,3 +123,76 @@ def _partition(group: WorkerGroup, target: Targets, released_names: set[str]) ->
         return max(group.requested, kept) if has_outdated else group.requested
     kept_pods = [pod.index + 1 for pod in target.outdated if pod.name not in released_names]
     return max(group.requested, *kept_pods) if kept_pods else group.requested
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The pods that are drained now, the last one first.
+
+    `outdated`: all pods that the rollout has yet to replace. `removed`: fewer replicas remove the pods.
+    `goes_together`: they are released only when all of them are done. `gap`: why the controller replaces none now.
+    """
+
+    pods: Sequence[WorkerPod]
+    outdated: Sequence[WorkerPod] = ()
+    removed: bool = False
+    goes_together: bool = False
+    gap: str = ""
+
+    def free(self, done: Sequence[bool], going: Collection[str]) -> set[str]:
+        """Return the names of the pods that may go now; `done`: which ones of the pods are drained.
+
+        The controller replaces the last one first, and one at a time; so does the partition, and each has its time to
+        be ready.
+        """
+        if self.goes_together:
+            return {pod.name for pod in self.pods} if all(done) else set()
+        return {self.pods[0].name} if self.pods and done[0] and not going else set()
+
+
+def targets(group: WorkerGroup, going: Collection[str], limits: Limits) -> Targets:
+    """Return what is drained now, while the pods with these names are being replaced."""
+    outdated = _outdated(group)
+    if removed := _removed(group, going):
+        return Targets(removed, outdated, removed=True, goes_together=True)
+    blocked = [] if going else _blocked(group, outdated)
+    if gap := _gap(group, outdated, {*going, *(pod.name for pod in blocked)}):
+        return Targets((), outdated, gap=gap)
+    number = limits.at_once(min(group.replicas, group.desired)) - len(going)
+    waiting = [pod for pod in outdated if pod.name not in going]
+    return Targets(blocked or waiting[: max(0, number)], outdated, goes_together=bool(blocked))
+
+
+def _removed(group: WorkerGroup, going: Collection[str]) -> list[WorkerPod]:
+    """Return the pods that fewer replicas remove, the last one first."""
+    found = [pod for pod in group.pods if group.desired <= pod.index < group.replicas and pod.name not in going]
+    return sorted(found, key=lambda pod: -pod.index) if group.is_drained else []
+
+
+def _outdated(group: WorkerGroup) -> list[WorkerPod]:
+    """Return the pods that a rollout replaces, the last one first."""
+    last = min(group.replicas, group.desired)
+    found = [pod for pod in group.pods if group.requested <= pod.index < last and pod.is_outdated]
+    return sorted(found, key=lambda pod: -pod.index) if group.is_drained and not group.restarts else []
+
+
+def _blocked(group: WorkerGroup, outdated: Sequence[WorkerPod]) -> list[WorkerPod]:
+    """Return the pods from a broken one on: an ordered update replaces none of them before that one is replaced."""
+    broken = [pod.index for pod in outdated if pod.is_broken] if group.is_ordered else []
+    return [pod for pod in outdated if broken and pod.index >= min(broken)]
+
+
+def _gap(group: WorkerGroup, outdated: Sequence[WorkerPod], known: Collection[str]) -> str:
+    """Return which pod the controller waits for: one above the outdated ones, in an ordered update also one below.
+
+    Of the known ones it is clear that they are not ready. The pod that goes next may be so too.
+    """
+    if not outdated:
+        return ""
+    pods, first = {pod.index: pod for pod in group.pods}, outdated[0].index
+    numbers = range(0 if group.is_ordered else first + 1, min(group.replicas, group.desired))
+    for index in sorted({*numbers} - {first, *map(group.index, known)}):
+        pod = pods.get(index)
+        if pod is None or not pod.is_ready or pod.is_terminating:
+            return f"pod {pod.name if pod else f'number {index}'} is not ready"
+    return ""

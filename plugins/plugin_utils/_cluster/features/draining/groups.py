@@ -2,33 +2,31 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The groups of workers of a decision: from the live objects, the desired ones, and Druid. Pure."""
+"""The groups of workers of a decision: from the live objects, the desired ones, and Druid."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from datetime import datetime
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.broken_pods import is_broken
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import (
-    Record,
-    from_annotation,
-    text_of,
-    without_future,
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import is_stuck
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.pod_problems import (
+    is_failing,
+    is_unschedulable,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.decision import drain
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import (
+    GroupDrain,
+    Record,
+    WorkerGroup,
+    WorkerPod,
     is_drained,
     is_replaced_by_controller,
     limits,
-    requested_partition,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.state import (
-    WorkerGroup,
-    WorkerPod,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.takeover import records_of_status
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.workers import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.workers import (
     FOR_HANDOFF,
     as_worker,
     payloads,
@@ -36,7 +34,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
     statuses,
     worker_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import is_stuck
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.writes import (
+    from_annotation,
+    records_of_status,
+    text_of,
+    without_future,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
@@ -51,13 +54,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import (
-    LASTING,
-    Unavailable,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import LASTING, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready, seconds_since
+
+
+def drains(inputs: Inputs) -> tuple[GroupDrain, ...]:
+    """Return the drain of each group of workers."""
+    allowed = limits(inputs.cluster)
+    return tuple(GroupDrain(group, found, drain(found, allowed, inputs.now)) for group, found in worker_groups(inputs))
 
 
 def worker_groups(inputs: Inputs) -> Iterator[tuple[Group, WorkerGroup]]:
@@ -105,11 +111,6 @@ def is_under_way(group: WorkerGroup) -> bool:
     return is_outdated or any(group.desired <= pod.index < group.replicas for pod in group.pods)
 
 
-def stateful_set_of(inputs: Inputs, group: Group) -> Manifest | None:
-    """Return the live StatefulSet of a group."""
-    return _live(inputs, group)
-
-
 def _live(inputs: Inputs, group: Group) -> Manifest | None:
     live = inputs.live.objects.get(ObjectKey("StatefulSet", group.unique_name))
     return None if live is None or is_terminating(live) else live
@@ -145,7 +146,7 @@ def _interrupted(inputs: Inputs, group: Group, manifest: Manifest) -> WorkerGrou
     if not records and not _is_marked(holder) and not (is_drained(group) and pods):
         return None
     number = max([0 if live is manifest else replicas(live), *(pod.index + 1 for pod in pods)])
-    requested, desired = requested_partition(group), int(manifest["spec"].get("replicas", number))
+    requested, desired = group.partition, int(manifest["spec"].get("replicas", number))
     return WorkerGroup(
         group.unique_name,
         number,
@@ -175,7 +176,7 @@ def _worker_group(
         number,
         int(manifest["spec"].get("replicas", number)),
         partition(live),
-        requested_partition(group),
+        group.partition,
         is_drained=is_drained(group),
         restarts=is_replaced_by_controller(group) and begins,
         is_observed=status.get("observedGeneration", 0) >= live["metadata"]["generation"],
@@ -253,7 +254,7 @@ def _restarts(inputs: Inputs, group: Group, live: Manifest, manifest: Manifest) 
 
 def _releases(group: Group, live: Manifest, pods: Iterable[WorkerPod]) -> bool:
     """True if the spec does not keep a pod of an old revision any more that the update strategy keeps so far."""
-    kept = range(requested_partition(group), kept_pods(live))
+    kept = range(group.partition, kept_pods(live))
     return any(pod.is_outdated and pod.index in kept for pod in pods)
 
 
@@ -270,3 +271,14 @@ def _update(group: Group, live: Manifest, manifest: Manifest) -> Step:
         after=comparison.predicted,
         managed_fields=comparison.managed_fields,
     )
+
+
+def is_broken(pod: Manifest, limit: float, now: datetime) -> bool:
+    """True if Kubernetes reports why the pod cannot run, or it has not been ready for longer than the limit."""
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    if is_ready(conditions):
+        return False
+    changed = next((each.get("lastTransitionTime") for each in conditions if each["type"] == "Ready"), None)
+    since = changed or pod["metadata"].get("creationTimestamp")
+    is_late = bool(since) and seconds_since(str(since), now) >= limit
+    return is_late or is_failing(pod) or is_unschedulable(pod)

@@ -12,19 +12,20 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, plan_output
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.settings import limits
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.workers import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import limits
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.workers import (
     VERSION,
     active_tasks,
     task_payload,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import Post
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions, state
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Unavailable
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.decide.draining.planning import (
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.features.draining.planning import (
     ANY,
     GROUP,
     NAME,
@@ -44,7 +45,6 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
     while_reading,
     worker,
 )
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
 
 
 def test_at_rest_druid_is_not_asked() -> None:
@@ -79,9 +79,9 @@ def test_the_record_is_written_before_the_worker_is_disabled() -> None:
 def test_reports_what_it_waits_for() -> None:
     which = rolling.cluster(**STRATEGY)
     observed = live(which, [recorded(1)], partition=2, **PENDING)
-    plan = planned(inputs(which, observed, now=NOW), druid(worker(0), worker(1, "t", is_enabled=False)))
-    assert requests(plan) == []
-    found = document(plan, which, observed)
+    drained, answers = inputs(which, observed, now=NOW), druid(worker(0), worker(1, "t", is_enabled=False))
+    assert requests(planned(drained, answers)) == []
+    found = document(drained, answers)
     assert found["middleManagerDrain"] == {
         "statefulSet": NAME,
         "phase": "Draining",
@@ -151,10 +151,10 @@ def test_nothing_is_handed_off_in_an_old_druid() -> None:
 def test_the_pod_goes_when_its_tasks_have_ended() -> None:
     which = rolling.cluster(**STRATEGY)
     observed = live(which, [recorded(1, idle="2025-12-31T23:59:50Z")], partition=2, **PENDING)
-    plan = planned(inputs(which, observed, now=NOW), druid(worker(0), worker(1, is_enabled=False)))
-    (write,) = of_workers(plan)
+    drained, answers = inputs(which, observed, now=NOW), druid(worker(0), worker(1, is_enabled=False))
+    (write,) = of_workers(planned(drained, answers))
     assert write.manifest["spec"]["updateStrategy"]["rollingUpdate"] == {"partition": 1}
-    assert document(plan, which, observed)["middleManagerDrain"]["phase"] == "WaitingForPod"
+    assert document(drained, answers)["middleManagerDrain"]["phase"] == "WaitingForPod"
 
 
 def test_fewer_replicas_wait() -> None:

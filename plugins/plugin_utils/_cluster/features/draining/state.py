@@ -2,16 +2,20 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a drain is about: the pods of a group of workers, their workers in Druid, and what was recorded. Pure."""
+"""What a drain is about: the pods of a group of workers, their workers in Druid, its record, and its limits. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draining.record import Record
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.duration import seconds_of
 
 DRAINING, WAITING_FOR_POD, BLOCKED = "Draining", "WaitingForPod", "Blocked"
+STRATEGY = "middleManagerDrainStrategy"
+_WORKERS = ("middleManager", "indexer")
 
 
 class TaskGroup(NamedTuple):
@@ -19,6 +23,26 @@ class TaskGroup(NamedTuple):
 
     supervisor: str
     number: int
+
+
+@dataclass(frozen=True)
+class Record:
+    """A pod whose worker is drained: its name, uid, since when, and when it was released, so that it may be replaced.
+
+    `handed_off`: when the handoff of its task groups was requested. `idle`: since when it was disabled and without a
+    task in every reading. `lost`: since when it was not registered, and its pod not ready, in every reading.
+    `is_ours`: it was enabled before, and is disabled by us. Otherwise it is not known to be so, or others have disabled
+    it: then it stays disabled if its pod stays.
+    """
+
+    pod: str
+    uid: str
+    since: str
+    released: str = ""
+    handed_off: str = ""
+    idle: str = ""
+    is_ours: bool = False
+    lost: str = ""
 
 
 @dataclass(frozen=True)
@@ -143,3 +167,40 @@ class Drain:
     awaited: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     problem: str = ""
+
+
+class GroupDrain(NamedTuple):
+    """The drain of a group: what it is based on, and what follows."""
+
+    group: Group
+    found: WorkerGroup
+    drain: Drain
+
+
+def is_drained(group: Group) -> bool:
+    """True if the workers of the group are drained before their pods are replaced or removed."""
+    return is_requested(group) and not group.is_deployment and not group.stopped
+
+
+def limits(cluster: Cluster) -> Limits:
+    """Return the limits; as in the Go operator, 0 is the default."""
+    strategy, default = cluster.spec.get(STRATEGY) or {}, Limits()
+    return Limits(
+        seconds_of(str(strategy.get("drainTimeout") or "")) or default.drain,
+        seconds_of(str(strategy.get("podReadyTimeout") or "")) or default.pod_ready,
+        strategy.get("maxUnavailable") or default.max_unavailable,
+    )
+
+
+def is_replaced_by_controller(group: Group) -> bool:
+    """True unless the pods of the group are replaced only once they are deleted."""
+    return bool(_update_strategy(group).get("type") != "OnDelete")
+
+
+def is_requested(group: Group) -> bool:
+    """True if the spec requests that the workers of the group are drained, whether that is possible or not."""
+    return group.cluster.spec.get(STRATEGY) is not None and group.node_type in _WORKERS
+
+
+def _update_strategy(group: Group) -> Manifest:
+    return dict(group.first_present("updateStrategy") or {})

@@ -1,0 +1,240 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a drain writes: the partition and the replicas of its StatefulSet, its record, and then requests to Druid. Pure.
+
+The record is an annotation of the StatefulSet. It is written before a worker is disabled, so that none is forgotten:
+every worker in it may be disabled, and no other one is so by us. It is there as long as the partition is that of a
+drain, even if no worker is in it. A drain that the Go operator has begun is in the status instead.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import Any
+from urllib.parse import quote
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import immutable_changes
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import (
+    BLOCKED,
+    DRAINING,
+    WAITING_FOR_POD,
+    GroupDrain,
+    Record,
+    Request,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import Post
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, annotated
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_after, timestamp
+
+_OVERLORD = "/druid/indexer/v1"
+_REASONS = {
+    "disable": reasons.WORKER_DISABLED,
+    "enable": reasons.WORKER_ENABLED,
+    "handoff": reasons.TASK_GROUPS_HANDED_OFF,
+}
+# Only a request that enables a worker may precede the record.
+_RECORDED_FIRST = (reasons.WORKER_DISABLED, reasons.TASK_GROUPS_HANDED_OFF)
+_TIMES = {"since": "since", "released": "released", "handed_off": "handedOff", "idle": "idle", "lost": "lost"}
+_NAMES = {"pod": "pod", "uid": "uid", **_TIMES}
+_OURS = "disabledByUs"
+# What admission makes of the objects that seem to need a recreation.
+_Admitted = Mapping[ObjectKey, Manifest]
+
+
+def with_drains(desired: Desired, found: Sequence[GroupDrain]) -> Desired:
+    """Return the desired objects, in which the StatefulSets of drained groups keep the pods that are not drained."""
+    if not found:
+        return desired
+    by_group = {each.group.key: each for each in found}
+    groups = {
+        key: tuple(_drained(each, by_group.get(key)) for each in manifests) for key, manifests in desired.groups.items()
+    }
+    verbatim = {key: _drained(manifest, by_group.get(key)) for key, manifest in desired.verbatim.items()}
+    return replace(desired, groups=groups, verbatim=verbatim)
+
+
+def _drained(manifest: Manifest, found: GroupDrain | None) -> Manifest:
+    if found is None or manifest["kind"] != "StatefulSet":
+        return manifest
+    spec = dict(manifest["spec"])
+    if found.drain.partition != found.found.requested:
+        spec["updateStrategy"] = _update_strategy(spec.get("updateStrategy") or {}, found.drain.partition)
+    if "replicas" in spec:
+        spec["replicas"] = found.drain.replicas
+    return _recorded({**manifest, "spec": spec}, found)
+
+
+def _update_strategy(specified: Mapping[str, Any], partition: int) -> dict[str, Any]:
+    rolling = {**(specified.get("rollingUpdate") or {}), "partition": partition}
+    return {**specified, "type": "RollingUpdate", "rollingUpdate": rolling}
+
+
+def _recorded(manifest: Manifest, found: GroupDrain) -> Manifest:
+    """Return the StatefulSet with the record; an empty one shows that the partition is that of the drain."""
+    if not found.drain.records and found.drain.partition == found.found.requested:
+        return manifest
+    return annotated(manifest, {names.DRAIN_ANNOTATION: to_annotation(found.drain.records)})
+
+
+def with_copies(
+    desired: Desired, found: Sequence[GroupDrain], live: Observed, admitted: _Admitted | None = None
+) -> Desired:
+    """Return the desired objects, in which the ConfigMaps have the records of StatefulSets that are recreated.
+
+    Between the deletion and the creation, the operator can be stopped. The ConfigMap is written before, and keeps the
+    copy until the StatefulSet with the record exists.
+    """
+    drained = {each.group.key for each in found}
+    groups = {
+        key: tuple(_with_copy(manifests, live, admitted or {})) if key in drained else manifests
+        for key, manifests in desired.groups.items()
+    }
+    return replace(desired, groups=groups)
+
+
+def _with_copy(manifests: Sequence[Manifest], live: Observed, admitted: _Admitted) -> list[Manifest]:
+    record = next((text_of(each) for each in manifests if _is_recreated(each, live, admitted)), None)
+    return [
+        annotated(each, {names.DRAIN_ANNOTATION: record}) if each["kind"] == "ConfigMap" and record else each
+        for each in manifests
+    ]
+
+
+def _is_recreated(manifest: Manifest, live: Observed, admitted: _Admitted) -> bool:
+    if manifest["kind"] != "StatefulSet":
+        return False
+    found = live.objects.get(key_of(manifest))
+    if found is None or is_terminating(found):
+        return True
+    return bool(immutable_changes(found, manifest, admitted.get(key_of(manifest))))
+
+
+def with_kept_pods(steps: Iterable[Apply], found: Sequence[GroupDrain]) -> Iterator[Apply]:
+    """Yield the steps; those of drained StatefulSets with the pods that the spec keeps, and the record before it."""
+    requested = {each.found.name: each.found.requested for each in found}
+    for step in steps:
+        is_drained = step.key.kind == "StatefulSet" and step.key.name in requested
+        yield _held(replace(step, kept_pods=requested[step.key.name])) if is_drained else step
+
+
+def _held(step: Apply) -> Apply:
+    """Return the step with the record as long as the restart of the pods has to wait.
+
+    Then no pod is released, and a partition that is not written is not that of a drain.
+    """
+    text, live = text_of(step.manifest), text_of(step.live)
+    is_mark = step.begins_drain and text == to_annotation(())
+    is_release = bool(step.released_pods) and not step.begins_drain
+    return replace(step, until_restart={names.DRAIN_ANNOTATION: live if is_mark or is_release else text})
+
+
+def drain_requests(found: Iterable[GroupDrain]) -> Iterator[Post]:
+    """Yield the requests to Druid. They follow the write of the StatefulSet, which has the record of them."""
+    for each in found:
+        for request in each.drain.requests:
+            yield _step(each.group, request)
+
+
+def _step(group: Group, request: Request) -> Post:
+    # The title is sent in a header.
+    title = request.title.encode("ascii", "backslashreplace").decode()
+    target = quote(request.target, safe=":")
+    is_enabled = request.verb == "enable"
+    step = partial(Post, group=group.key, action=title, reason=_REASONS[request.verb])
+    if request.verb == "handoff":
+        body = {"taskGroupIds": [*request.task_groups]}
+        path, what = f"{_OVERLORD}/supervisor/{target}/taskGroups/handoff", ObjectKey("supervisor", request.target)
+        return step(what=what, path=path, body=body, states=({}, body))
+    path, what = f"{_OVERLORD}/worker/{target}/{request.verb}", ObjectKey("worker", request.target)
+    return step(what=what, path=path, states=({"enabled": not is_enabled}, {"enabled": is_enabled}))
+
+
+def without_unrecorded(steps: Sequence[Step], later: Iterable[Step]) -> tuple[Step, ...]:
+    """Return the steps without the requests of a group whose record is not written now, since its workload waits.
+
+    A worker is enabled nevertheless: it is in the record already, and other groups may take long.
+    """
+    written = {step.key: _text(step) for step in steps}
+    waiting = {step.group for step in later if _is_unrecorded(step, written)}
+    return tuple(step for step in steps if not (step.reason in _RECORDED_FIRST and step.group in waiting))
+
+
+def _text(step: Step) -> str | None:
+    return text_of(step.manifest or step.live)
+
+
+def _is_unrecorded(step: Step, written: Mapping[ObjectKey, str | None]) -> bool:
+    is_missing = step.key not in written or written[step.key] != _text(step)
+    return step.key.kind == "StatefulSet" and is_missing
+
+
+def to_annotation(records: Iterable[Record]) -> str:
+    """Return the value of the annotation."""
+    return json.dumps([_document(record) for record in records], separators=(",", ":"))
+
+
+def text_of(manifest: Manifest | None) -> str | None:
+    """Return the value of the annotation, if there is one."""
+    found: str | None = ((manifest or {}).get("metadata", {}).get("annotations") or {}).get(names.DRAIN_ANNOTATION)
+    return found
+
+
+def from_annotation(text: str | None) -> tuple[Record, ...]:
+    """Return the records; an entry that a person has broken counts as none."""
+    try:
+        found = json.loads(text or "[]")
+    except (ValueError, RecursionError):
+        return ()
+    entries = (_record(each) for each in (found if isinstance(found, list) else ()))
+    by_pod = {each.pod: each for each in entries if each is not None}
+    return tuple(by_pod.values())
+
+
+def without_future(record: Record, now: datetime) -> Record:
+    """Return the record with no time later than now: the clock of another writer must not prolong a limit."""
+    future: dict[str, Any] = {name: timestamp(now) for name in _TIMES if is_after(getattr(record, name), now)}
+    return replace(record, **future) if future else record
+
+
+def _document(record: Record) -> dict[str, Any]:
+    texts = {name: getattr(record, field) for field, name in _NAMES.items()}
+    present = {name: text for name, text in texts.items() if text}
+    return {**present, **({_OURS: True} if record.is_ours else {})}
+
+
+def _record(entry: object) -> Record | None:
+    if not isinstance(entry, Mapping):
+        return None
+    texts = {field: str(entry.get(name) or "") for field, name in _NAMES.items()}
+    if not texts["pod"].rpartition("-")[2].isdecimal() or not texts["uid"] or not texts["since"]:
+        return None
+    return Record(**texts, is_ours=entry.get(_OURS) is True)
+
+
+def records_of_status(status: Mapping[str, Any], name: str, pods: Iterable[Manifest]) -> tuple[Record, ...]:
+    """Return the record of the drain that the status reports about the StatefulSet of this name."""
+    found = status.get("middleManagerDrain")
+    if not isinstance(found, Mapping) or found.get("statefulSet") != name:
+        return ()
+    pod, phase, since = (str(found.get(field) or "") for field in ("podName", "phase", "lastTransitionTime"))
+    if not pod.rpartition("-")[2].isdecimal() or not since:
+        return ()
+    if phase == DRAINING:
+        uid = next((live["metadata"]["uid"] for live in pods if live["metadata"]["name"] == pod), None)
+        return (Record(pod, uid, since, is_ours=True),) if uid else ()
+    if phase in (WAITING_FOR_POD, BLOCKED):
+        return (Record(pod, str(found.get("oldPodUID") or "unknown"), since, released=since, is_ours=True),)
+    return ()
