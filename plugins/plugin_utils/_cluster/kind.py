@@ -19,7 +19,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.unrecoverable import (
     unrecoverable,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_events import decommission_texts
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.run import (
     delete_resource,
     delete_without_resource,
@@ -176,7 +175,6 @@ class Druid(Kind[Options, Reconciled, Plan]):
                 done.plan.awaited_budgets,
                 causes_by_group(plan.steps),
             ),
-            None if plan.decommission is None else plan.decommission.record,
             plan.refused_evictions,
             plan.stored_replicas,
             {name: value for feature in FEATURES for name, value in feature.status(reported).items()},
@@ -192,7 +190,6 @@ class Druid(Kind[Options, Reconciled, Plan]):
             states = group_states(done.cluster, done.observed, as_it_is=True)
             complete = [state.key for state in states if state.is_complete and state.desired]
             yield from events.rollout_texts(change, complete)
-            yield from decommission_texts(change, done.observed)
             for feature in FEATURES:
                 yield from feature.events(done, change)
         if change.has_new_problems:

@@ -8,18 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-
-if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.decision import (
-        Decommission,
-    )
 
 
 class ExpandingVolume(NamedTuple):
@@ -39,9 +34,9 @@ class Plan(plan.Plan[Step]):
     `later` are the steps of later reconciles, which wait for the pods of other groups, in the order of the restarts.
     `warnings` are about the spec and the live state, `rollout_warnings` about the steps. `expanding` are the PVCs
     that the status reports. `awaited` is what the next group of a rollout waits for in Druid, and `druid_before` the
-    state of Druid at the start of the rollout, if it was read now. `decommission` is what is decided about Historicals,
-    None if nothing could be decided. `refused_evictions`: the PodDisruptionBudgets that do not allow an eviction, each
-    with the remedy. `stored_replicas`: the pods of each group for which admission stores another number than specified.
+    state of Druid at the start of the rollout, if it was read now. `refused_evictions`: the PodDisruptionBudgets that
+    do not allow an eviction, each with the remedy. `stored_replicas`: the pods of each group for which admission stores
+    another number than specified.
     """
 
     rollout_warnings: tuple[str, ...] = ()
@@ -49,7 +44,6 @@ class Plan(plan.Plan[Step]):
     expanding: tuple[ExpandingVolume, ...] = ()
     awaited: str = ""
     druid_before: Mapping[str, int] | None = None
-    decommission: Decommission | None = None
     refused_evictions: tuple[str, ...] = ()
     stored_replicas: Mapping[str, int] = field(default_factory=dict)
 
@@ -104,7 +98,7 @@ class Plan(plan.Plan[Step]):
         waiting = {step.key for step in self.later}
         now = (step for step in self.steps if step.key not in waiting)
         whole = replace(self, steps=(*now, *self.later), later=())
-        return replace(super(Plan, whole).paused(pause), decommission=None, refused_evictions=())
+        return replace(super(Plan, whole).paused(pause), refused_evictions=())
 
     def following(self, earlier: Self) -> Self:
         """Return the plan of a later reconcile with the steps of the earlier one before its own."""

@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decision import decide
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.groups import with_names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.refusals import refusals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.sequence import (
     deletion_of,
@@ -98,11 +97,11 @@ def _connected(
 def _in_druid(done: Reconciled, context: Context, options: Options, *, is_plan: bool) -> Reconciled:
     """Return the reconcile with what follows in Druid, unless the cluster is blocked or stopped."""
     is_blocked = any(finding.is_problem and finding.group is None for finding in done.plan.findings)
-    if is_blocked or done.cluster.stopped:
+    if done.inputs is None or is_blocked or done.cluster.stopped:
         return done
     desired = specified(done.cluster)
-    if done.plan.decommission is not None:
-        desired = with_names(desired, done.plan.decommission.ours)
+    for feature in FEATURES:
+        desired = feature.desired_in_druid(desired, done.inputs)
     for feature in FEATURES:
         with options.phases("decide"):
             found = feature.in_druid(done, desired, context.druid)

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import FIELD
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import DRUID_SECONDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import REQUESTED
@@ -46,7 +45,6 @@ def requeue_after(document: Mapping[str, Any], now: datetime, has_changed: bool 
     return min(
         (
             *((waited,) if is_moving else ()),
-            *((min(waited, MAX_SECONDS),) if document.get(FIELD) else ()),
             *((DRUID_SECONDS,) if (document.get("rollout") or {}).get("waitingFor") else ()),
             *(min(found, MAX_SECONDS) for each in FEATURES if (found := each.requeue(document, now)) is not None),
         ),

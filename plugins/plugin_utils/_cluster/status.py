@@ -16,7 +16,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
     GroupState,
     group_states,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import FIELD, Entry
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import PAUSES
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import (
@@ -81,7 +80,6 @@ def status(
     warnings: Sequence[str] = (),
     rollout_warnings: Sequence[str] = (),
     pending: Pending = NOTHING_PENDING,
-    decommissioned: Sequence[Entry] | None = None,
     refused_evictions: Sequence[str] = (),
     stored_replicas: Mapping[str, int] | None = None,
     fields: Mapping[str, Any] | None = None,
@@ -120,7 +118,6 @@ def status(
         "version": _versions(cluster, observed),
         "reason": _reason(conditions),
         "hiddenWarnings": _hidden((*warnings, *rollout_warnings), conditions, bool(changing), previous),
-        **({} if decommissioned is None else {FIELD: [entry.document for entry in decommissioned]}),
         **(fields or {}),
         **_go_fields(observed, conditions, findings, previous),
     }

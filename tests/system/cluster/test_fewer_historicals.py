@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.situation import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.situation import (
     UNLISTED_SECONDS,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options

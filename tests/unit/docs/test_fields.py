@@ -15,9 +15,6 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.settings import (
-    strategy_warnings,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.druid_health import (
     DEADLINE_SECONDS,
     deadline_seconds,
@@ -26,6 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.gate import Gated, gate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import deletes_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import SpecifiedConfigs, specified
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning import strategy_warnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import Limits, limits
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.validation.fields import validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render

@@ -8,19 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import changed_objects
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.groups import (
-    ask_about_servers,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.removed_groups import (
-    removal_warnings,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.settings import (
-    strategy_warnings,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.steps import (
-    with_decommission,
-    with_held_replicas,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft, Policy
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import may_delete_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import deferred_removals
@@ -85,8 +72,6 @@ def _prepared(inputs: Inputs) -> Inputs:
     inputs = with_other_objects(inputs)
     for feature in FEATURES:
         inputs = feature.prepared(inputs)
-    # Historicals must be empty before their number decreases.
-    ask_about_servers(inputs)
     return inputs
 
 
@@ -129,17 +114,16 @@ def _with_findings(draft: Draft, policies: tuple[Policy, ...]) -> Draft:
 
 def _plan(draft: Draft) -> Plan:
     inputs = draft.inputs
-    plan = with_decommission(draft.plan(), inputs)
+    plan = draft.plan()
     warnings = (
         *plan.warnings,
         *(text for feature in FEATURES for text in feature.warnings(inputs)),
-        *strategy_warnings(inputs.cluster),
         *overridden_values(inputs),
     )
     plan = replace(plan, warnings=warnings, stored_replicas=stored_replicas(inputs))
     for feature in FEATURES:
         plan = feature.after_gate(plan, inputs)
-    return plan.with_warnings(removal_warnings(inputs.cluster, (*plan.steps, *plan.later)))
+    return plan
 
 
 def _candidates(inputs: Inputs) -> Draft:
@@ -147,7 +131,6 @@ def _candidates(inputs: Inputs) -> Draft:
     desired = inputs.desired
     for feature in FEATURES:
         desired = feature.desired(desired, inputs)
-    desired = with_held_replicas(desired, inputs)
     changed = confirmed(changed_objects(inputs.cluster, desired, inputs.live, inputs.admitted), inputs.dry_runs.writes)
     for feature in FEATURES:
         changed = tuple(feature.applies(changed, inputs))

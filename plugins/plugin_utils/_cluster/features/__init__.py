@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning import Decommissioning
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining import Draining
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.dynamic_config import DynamicConfig
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
@@ -33,6 +34,7 @@ FEATURES: tuple[Feature, ...] = (
     Quotas(),
     RestartOnChange(),
     StartFailures(),
+    Decommissioning(),
     Draining(),
     DynamicConfig(),
 )

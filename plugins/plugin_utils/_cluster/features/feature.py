@@ -39,7 +39,7 @@ class Feature:
     1. Decide (`decide/decision.py`): `refuse` and `prepared`, each once. Then `desired`, `applies`, `steps`,
        `removals`, `judge`, `judge_results`, again when dry runs or other reads have shown more; then `decide/rollout/`
        delays restarts. `after_gate` and `warnings` are called once.
-    2. Act. When Kubernetes has been written: `in_druid`.
+    2. Act. When Kubernetes has been written: `desired_in_druid`, `in_druid`.
     3. Report (`kind.py`), after the steps were carried out, or in check mode would be: `status`, `events`, `requeue`.
 
     A feature does not import the inside of another one. What they share is outside of `features/`: no module that a
@@ -96,6 +96,10 @@ class Feature:
     def warnings(self, inputs: Inputs) -> Iterable[str]:
         """Return warnings about the specification and the live state, which last until these change."""
         return ()
+
+    def desired_in_druid(self, desired: SpecifiedConfigs, inputs: Inputs) -> SpecifiedConfigs:
+        """Return the desired dynamic configurations of Druid as this feature changes them."""
+        return desired
 
     def in_druid(self, done: Reconciled, desired: SpecifiedConfigs, druid: Callable[[str], Any]) -> Plan:
         """Return steps in Druid that are decided after the writes in Kubernetes: no repair waits for its timeouts.

@@ -1,6 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+
 """Segments that Druid cannot move, because every Historical that stays in the tier has them already. Pure.
 
 That is only possible with more replicas in a load rule than Historicals stay. A Historical that has no other segments
@@ -14,10 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.servers import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.situation import (
     HistoricalServer,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.situation import (
     LeavingPod,
     Situation,
 )

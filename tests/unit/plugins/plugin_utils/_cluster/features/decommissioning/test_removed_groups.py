@@ -10,9 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.removed_groups import (
-    removal_warnings,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning import removal_warnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step

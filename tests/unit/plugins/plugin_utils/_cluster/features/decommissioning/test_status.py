@@ -11,9 +11,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.findings import size_text
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_events import decommission_texts
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry, recorded
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.record import (
+    FIELD,
+    Entry,
+    recorded,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.reports import (
+    decommission_events,
+    size_text,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
@@ -33,7 +39,8 @@ FEWER = rolling.cluster(nodes={"historicals": {"replicas": 1}})
 
 def of(*findings: Finding, record: Any = (ENTRY,), previous: Any = None, **live: Any) -> dict[str, Any]:
     observed = rolling.observed(rolling.cluster(), **live)
-    return status(FEWER, observed, findings, previous or {}, NOW, decommissioned=record)
+    fields = {} if record is None else {FIELD: [entry.document for entry in record]}
+    return status(FEWER, observed, findings, previous or {}, NOW, fields=fields)
 
 
 def condition(document: dict[str, Any], kind: str) -> tuple[str, str, str]:
@@ -121,7 +128,7 @@ POD = {"kind": "Pod", "metadata": {"name": "h-1"}}
     ],
 )
 def test_events(before: dict[str, Any], after: dict[str, Any], pods: list[dict[str, Any]], expected: list[str]) -> None:
-    found = decommission_texts(StatusChange(before, after), Observed().with_objects(pods))
+    found = decommission_events(StatusChange(before, after), Observed().with_objects(pods))
     assert [f"{each.reason}: {each.message}" for each in found] == expected
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.record import (
     Entry,
     from_annotation,
     to_annotation,

@@ -10,27 +10,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.decision import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.decision import (
+    EMPTY_SECONDS,
     decommission,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.entries import (
-    EMPTY_SECONDS,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.servers import (
-    HistoricalServer,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.situation import (
-    InDruid,
-    LeavingPod,
-    ShrinkingGroup,
-    Situation,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.record import (
     Entry,
     from_annotation,
     recorded,
     to_annotation,
     united,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.situation import (
+    HistoricalServer,
+    InDruid,
+    LeavingPod,
+    ShrinkingGroup,
+    Situation,
 )
 from hypothesis import given
 from hypothesis import strategies as st

@@ -11,23 +11,23 @@ from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.marks import exists_since
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.decision import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import is_latest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.decision import (
     Decommission,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.findings import (
-    decommission_findings,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.groups import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.groups import (
     LIST,
     decommission_of,
     live_replicas,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.record import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.record import (
     annotations_of,
     record_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import is_latest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.reports import (
+    decommission_findings,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
@@ -80,7 +80,6 @@ def with_decommission(plan: Plan, inputs: Inputs) -> Plan:
         steps=(*plan.steps, *(() if is_blocked else _in_druid(decided, inputs))),
         findings=(*plan.findings, *decommission_findings(decided, inputs)),
         later=(*plan.later, *later),
-        decommission=decided,
     )
 
 

@@ -14,29 +14,33 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import decommission_record as record
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.groups import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import specified
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning import (
+    Decommissioning,
+    record,
+    strategy_warnings,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.groups import (
     ask_about_servers,
     decommission_of,
     needs_answers,
     situation,
     with_names,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.settings import (
-    strategy_warnings,
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.record import (
+    to_annotation,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.steps import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.writes import (
     with_decommission,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import to_annotation
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import specified
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
     Inputs,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan_output import lines
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import state
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_change import ListChange
@@ -192,13 +196,13 @@ def asked(found: Inputs, druid: DruidState) -> list[tuple[Question[Any], ...]]:
 
 
 def test_the_replicas_stay_and_the_name_is_recorded_first() -> None:
-    plan = decided(inputs(answers=in_druid()))
+    found = inputs(answers=in_druid())
+    plan = decided(found)
     assert (replicas(plan), in_list(plan)) == ([2], [])
     assert record_in(plan) == [
         {"pod": LAST, "group": "historicals", "startedAt": timestamp(NOW), "server": "10.0.0.1:8083"}
     ]
-    assert plan.decommission is not None
-    [entry] = plan.decommission.record
+    [entry] = decommission_of(found).record
     assert (entry.pod, entry.server, entry.bytes) == (LAST, "10.0.0.1:8083", 100)
     [finding] = plan.findings
     assert (finding.reason, finding.group, finding.is_problem) == ("DecommissioningHistoricals", "historicals", False)
@@ -254,10 +258,9 @@ def test_what_an_older_version_has_recorded_goes_on_when_it_is_in_the_annotation
 )
 def test_a_name_is_ours_when_the_status_is_lost(replicas: int, listed: list[str], expected: list[str]) -> None:
     found = inputs(cluster(replicas), answers=in_druid(listed=listed), status=recorded())
-    plan = decided(replace(found, resource={**found.resource, "status": {}}))
-    assert in_list(plan) == expected
-    assert plan.decommission is not None
-    assert [entry.server for entry in plan.decommission.record] == ["10.0.0.1:8083"]
+    found = replace(found, resource={**found.resource, "status": {}})
+    assert in_list(decided(found)) == expected
+    assert [entry.server for entry in decommission_of(found).record] == ["10.0.0.1:8083"]
 
 
 def test_the_annotation_is_removed_with_the_record() -> None:
@@ -313,9 +316,10 @@ def test_other_changes_of_the_group_flow() -> None:
 
 
 def test_a_pause_records_nothing() -> None:
-    pause = Finding(reasons.PAUSED, "Paused.", is_problem=False)
-    paused = decided(inputs(answers=in_druid(), status=recorded())).paused(pause)
-    assert (paused.steps, paused.decommission) == ((), None)
+    found = inputs(answers=in_druid(), status=recorded())
+    paused = decided(found).paused(Finding(reasons.PAUSED, "Paused.", is_problem=False))
+    done = Reconciled(found.resource, found.cluster, found.observed, paused, inputs=found)
+    assert (paused.steps, Decommissioning().status(done)) == ((), {})
 
 
 def test_a_pod_that_druid_does_not_know_yet_is_reported() -> None:
@@ -331,10 +335,9 @@ def test_a_pod_that_druid_does_not_know_yet_is_reported() -> None:
 def test_a_stopped_cluster_keeps_the_record_and_does_not_ask_druid() -> None:
     found = inputs(cluster(stopped=True), answers=None, status=recorded())
     plan = with_decommission(Plan(), found)
-    assert isinstance(plan, Plan)
     assert (plan.steps, plan.findings) == ((), ())
-    assert plan.decommission is not None
-    assert [entry.document for entry in plan.decommission.record] == recorded()["historicalDecommission"]
+    status = Decommissioning().status(Reconciled(found.resource, found.cluster, found.observed, plan, inputs=found))
+    assert status == recorded()
 
 
 def test_a_blocked_cluster_changes_nothing_in_druid() -> None:
@@ -680,9 +683,9 @@ def test_a_pod_whose_segments_all_have_a_replica_that_stays_stops(
 
 
 def test_such_a_pod_needs_two_readings_too() -> None:
-    plan = decided(inputs(answers=replicated(100), status=recorded()))
-    assert plan.decommission is not None
-    [entry] = plan.decommission.record
+    found = inputs(answers=replicated(100), status=recorded())
+    plan = decided(found)
+    [entry] = decommission_of(found).record
     assert (entry.bytes, entry.empty_since) == (0, timestamp(NOW))
     assert plan.findings[0].message.endswith(f"{LAST} (nothing to move since {timestamp(NOW)}).")
 

@@ -6,47 +6,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.decision import (
-    Decommission,
-    decommission,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.record import (
-    annotated_names,
-    record_of,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.replicas import (
-    replica_questions,
-    with_replicas,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.restart_time import (
-    restart_seconds,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.servers import (
-    HistoricalServer,
-    historical_servers,
-    names_of,
-    server_of,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.settings import (
-    HISTORICAL,
-    SHRINK,
-    is_decommissioned,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.situation import (
-    InDruid,
-    LeavingPod,
-    ShrinkingGroup,
-    Situation,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import (
     COORDINATOR,
     SpecifiedConfigs,
     specified,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.decision import (
+    Decommission,
+    decommission,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.record import (
+    Entry,
+    annotated_names,
+    record_of,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.replicas import (
+    replica_questions,
+    with_replicas,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.situation import (
+    HISTORICAL,
+    SHRINK,
+    UNSURE_SECONDS,
+    HistoricalServer,
+    InDruid,
+    LeavingPod,
+    ShrinkingGroup,
+    Situation,
+    historical_servers,
+    is_decommissioned,
+    names_of,
+    server_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
@@ -273,3 +267,31 @@ def _is_ready(pod: Manifest) -> bool:
 
 def _name(pod: Manifest) -> str:
     return str(pod["metadata"]["name"])
+
+
+# Without a startup probe: as long as a rollout may take without progress.
+_DEFAULT_SECONDS = 900
+# What Kubernetes uses if a field is not set.
+_GRACE, _PERIOD, _FAILURES = 30, 10, 3
+
+
+def restart_seconds(group: Group, manifests: Iterable[Mapping[str, Any]]) -> int:
+    """Return the time after which a pod of the group that has not come back does not have segments any more."""
+    specified = int(group.first_present("progressDeadlineSeconds") or 0)
+    templates = [each["spec"]["template"]["spec"] for each in manifests if each["kind"] == "StatefulSet"]
+    started = max((_startup_seconds(template) for template in templates), default=0)
+    return max(UNSURE_SECONDS, started, specified or (0 if started else _DEFAULT_SECONDS))
+
+
+def _startup_seconds(template: Mapping[str, Any]) -> int:
+    """Return the time until the kubelet gives up a pod that is starting, after the former one; 0 without a probe."""
+    probes = [each["startupProbe"] for each in template.get("containers") or () if each.get("startupProbe")]
+    if not probes:
+        return 0
+    grace = template.get("terminationGracePeriodSeconds")
+    return (_GRACE if grace is None else int(grace)) + max(map(_probe_seconds, probes))
+
+
+def _probe_seconds(probe: Mapping[str, Any]) -> int:
+    attempts = int(probe.get("failureThreshold") or _FAILURES) * int(probe.get("periodSeconds") or _PERIOD)
+    return int(probe.get("initialDelaySeconds") or 0) + attempts

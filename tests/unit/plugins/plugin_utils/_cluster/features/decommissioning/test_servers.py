@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.servers import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.situation import (
     HistoricalServer,
     historical_servers,
     names_of,

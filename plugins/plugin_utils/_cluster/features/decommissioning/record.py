@@ -17,6 +17,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+
 FIELD = "historicalDecommission"
 
 
@@ -141,3 +144,25 @@ def _entry(document: Mapping[str, Any]) -> Entry:
         document.get("unlistedSince"),
         document.get("emptyConfirmedAt"),
     )
+
+
+def record_of(inputs: Inputs) -> tuple[Entry, ...]:
+    """Return the stored record."""
+    return united(_annotated(inputs), recorded(inputs.resource.get("status") or {}))
+
+
+def annotated_names(inputs: Inputs) -> frozenset[str]:
+    """Return the names in Druid of which an annotation records that they are ours."""
+    return frozenset(entry.server for entry in _annotated(inputs) if entry.server and entry.is_ours)
+
+
+def annotations_of(record: Iterable[Entry]) -> dict[str, str]:
+    """Return the value of the annotation by group, for the groups that have one."""
+    entries = [*record]
+    texts = {key: to_annotation(each for each in entries if each.group == key) for key in {e.group for e in entries}}
+    return {key: text for key, text in texts.items() if text}
+
+
+def _annotated(inputs: Inputs) -> tuple[Entry, ...]:
+    annotations = (live["metadata"].get("annotations") or {} for live in inputs.live.of_kind("StatefulSet"))
+    return tuple(entry for each in annotations for entry in from_annotation(each.get(names.DECOMMISSION_ANNOTATION)))

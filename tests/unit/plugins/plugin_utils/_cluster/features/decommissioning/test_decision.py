@@ -11,21 +11,19 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.decision import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.decision import (
     Decommission,
+    TooSmall,
     decommission,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.room import TooSmall
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.servers import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.record import Entry
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.situation import (
     HistoricalServer,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decommissioning.situation import (
     InDruid,
     LeavingPod,
     ShrinkingGroup,
     Situation,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decommission_record import Entry
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 
 NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)

@@ -1,0 +1,136 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Historicals are decommissioned before their number decreases: Druid moves their segments, and then they stop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import SpecifiedConfigs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.groups import (
+    ask_about_servers,
+    decommission_of,
+    with_names,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.record import (
+    FIELD,
+    record_of,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.reports import (
+    decommission_events,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.situation import (
+    HISTORICAL,
+    STRATEGY,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.writes import (
+    with_decommission,
+    with_held_replicas,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import replicas
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import backoff_since
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
+
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
+    from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
+
+
+class Decommissioning(Feature):
+    """Keeps the pods of Historicals until they have no segments, and their names in a list of the Coordinator."""
+
+    def prepared(self, inputs: Inputs) -> Inputs:
+        """Ask Druid about its Historicals."""
+        ask_about_servers(inputs)
+        return inputs
+
+    def desired(self, desired: Desired, inputs: Inputs) -> Desired:
+        """Return the desired objects, in which StatefulSets have the record, and keep the pods that must not stop."""
+        return with_held_replicas(desired, inputs)
+
+    def after_gate(self, plan: Plan, inputs: Inputs) -> Plan:
+        """Return the plan with names in Druid, what comes later, findings, and warnings about removed groups."""
+        plan = with_decommission(plan, inputs)
+        return plan.with_warnings(removal_warnings(inputs.cluster, (*plan.steps, *plan.later)))
+
+    def warnings(self, inputs: Inputs) -> Iterator[str]:
+        """Yield warnings about strategies without effect."""
+        yield from strategy_warnings(inputs.cluster)
+
+    def desired_in_druid(self, desired: SpecifiedConfigs, inputs: Inputs) -> SpecifiedConfigs:
+        """Return the specified configurations with the names that have to be in the list because of us."""
+        return with_names(desired, decommission_of(inputs).ours)
+
+    def status(self, done: Reconciled) -> Mapping[str, Any]:
+        """Return the record with its progress."""
+        if done.inputs is None or done.is_paused:
+            return {}
+        record = decommission_of(done.inputs).record
+        return {FIELD: [entry.document for entry in record]} if record or record_of(done.inputs) else {}
+
+    def events(self, done: Reconciled, change: StatusChange) -> Iterator[EventText]:
+        """Yield an event for each Historical whose decommissioning has begun or ended."""
+        yield from decommission_events(change, done.observed)
+
+    def requeue(self, status: Mapping[str, Any], now: datetime) -> int | None:
+        """Return when to ask again, while there is a record."""
+        ready = next(each for each in status["conditions"] if each["type"] == "Ready")
+        return backoff_since(ready["lastTransitionTime"], now) if status.get(FIELD) else None
+
+
+def strategy_warnings(cluster: Cluster) -> Iterator[str]:
+    """Yield a warning for each group whose strategy, or whose annotation with the name of the record, has no effect."""
+    for group in cluster.groups:
+        if names.DECOMMISSION_ANNOTATION in group.merged("workloadAnnotations"):
+            field = f"workloadAnnotations[{names.DECOMMISSION_ANNOTATION}]"
+            yield f"spec.nodes[{group.key}]: {field} has no effect: decommissioned pods are recorded there"
+        reason = _without_effect(group)
+        if reason is not None:
+            yield f"spec.nodes[{group.key}]: {STRATEGY} has no effect: {reason}"
+
+
+def _without_effect(group: Group) -> str | None:
+    if group.node.get(STRATEGY) is not None and group.node_type != HISTORICAL:
+        return f"nodeType is {group.node_type}. Remove it"
+    if group.decommission_strategy is None or group.node_type != HISTORICAL:
+        return None
+    if group.is_deployment:
+        return "the pods of a Deployment stop in no order. Its pods are not decommissioned; use a StatefulSet"
+    if group.autoscaled:
+        return "an autoscaler sets the number of pods. They are not decommissioned"
+    if group.keeps_replicas:
+        return "replicas is not set. Pods that another client stops are not decommissioned"
+    if group.cluster.uid is None:
+        return "a cluster without a resource has no status to record the progress in. Its pods are not decommissioned"
+    return None
+
+
+def removal_warnings(cluster: Cluster, steps: Iterable[Step]) -> Iterator[str]:
+    """Yield a warning for each workload of a removed group whose pods serve segments, if the cluster has a strategy."""
+    if cluster.spec.get(STRATEGY) is None or cluster.stopped:
+        return
+    for key in dict.fromkeys(step.key for step in steps if _stops_historicals(step)):
+        group = key.name.removeprefix(names.unique_name(cluster.name, ""))
+        yield (
+            f"{key}: group {group} was removed from the spec, so its Historicals stop without being decommissioned. "
+            "To move their segments first, specify the group again with replicas: 0, and remove it when it has no pods."
+        )
+
+
+def _stops_historicals(step: Step) -> bool:
+    if not step.removes_group or step.key.kind not in WORKLOADS or step.live is None:
+        return False
+    labels = step.live["metadata"].get("labels") or {}
+    return bool(labels.get(names.COMPONENT_LABEL) == HISTORICAL and replicas(step.live))

@@ -1,0 +1,254 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The decommissioning of Historicals: which pods stay, which names are in Druid's list, and what is recorded.
+
+Each reconcile decides again, from the pods, from Druid, and from the record. A name is written to Druid when it is in
+the annotation of the StatefulSet, and leaves the record when it is not in Druid's list any more: after a reconcile that
+was stopped in between, the next one finds the same names, even if the status is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.record import Entry
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.situation import (
+    UNSURE_SECONDS,
+    LeavingPod,
+    ShrinkingGroup,
+    Situation,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since, timestamp
+
+
+@dataclass(frozen=True)
+class Decommission:
+    """The decision: replicas by group, the record, the names to add to Druid's list and to remove, and what is wrong.
+
+    `replicas` is higher than specified while pods stay. `added` are names of the annotations; `due`: those of the new
+    record, too. `ours`: those that have to be in Druid's list because of us. `too_small`: the tiers that have too
+    little room, by group. `late`: the pods whose time is over, and which stay, by group. `staying`: the names of all
+    pods that stay. `unknown`: other pods that Druid does not know.
+    """
+
+    replicas: Mapping[str, int] = field(default_factory=dict)
+    record: tuple[Entry, ...] = ()
+    added: frozenset[str] = frozenset()
+    due: frozenset[str] = frozenset()
+    removed: frozenset[str] = frozenset()
+    ours: frozenset[str] = frozenset()
+    too_small: Mapping[str, TooSmall] = field(default_factory=dict)
+    late: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    staying: frozenset[str] = frozenset()
+    unknown: tuple[str, ...] = ()
+
+
+def decommission(found: Situation) -> Decommission:
+    """Return what to do about the groups that shrink, and about the names in the record."""
+    crowded = {group.key: tier for group in found.groups if (tier := too_small(group, found))}
+    entries = {
+        group.key: tuple(entry_of(pod, group, found, group.key not in crowded) for pod in group.pods)
+        for group in found.groups
+    }
+    staying = {group.key: _staying(group, entries[group.key], found) for group in found.groups}
+    current = tuple(entry for group in entries.values() for entry in group)
+    names = Names.of(current, found)
+    return Decommission(
+        {group.key: _replicas(group, staying[group.key]) for group in found.groups},
+        (*current, *kept(current, names, found)),
+        names.missing & found.annotated,
+        names.missing,
+        names.obsolete & found.listed,
+        names.desired & names.stored & (found.annotated | found.listed),
+        crowded,
+        {group.key: late for group in found.groups if (late := _late(group, staying[group.key], current, found))},
+        frozenset(pod.name for pods in staying.values() for pod in pods),
+        _awaited(found, bool(crowded)),
+    )
+
+
+def _awaited(found: Situation, is_too_small: bool) -> tuple[str, ...]:
+    """Return the pods that Druid has to know first; those that are not ready may be the room that is missing."""
+    if found.druid is None:
+        return ()
+    return found.druid.unknown or (found.druid.absent if is_too_small else ())
+
+
+def _staying(group: ShrinkingGroup, entries: Iterable[Entry], found: Situation) -> tuple[LeavingPod, ...]:
+    """Return the pods that must not stop yet."""
+    if has_no_destination(group, found):
+        return ()
+    pods = zip(group.pods, entries, strict=True)
+    return tuple(pod for pod, entry in pods if not may_stop(pod, entry, group, found))
+
+
+def _replicas(group: ShrinkingGroup, staying: Iterable[LeavingPod]) -> int:
+    """Return the number of pods with which those that stay do so: a StatefulSet stops its last pods first."""
+    return max([group.replicas, *(pod.ordinal - group.first + 1 for pod in staying)])
+
+
+def _late(
+    group: ShrinkingGroup, staying: Iterable[LeavingPod], current: Iterable[Entry], found: Situation
+) -> tuple[str, ...]:
+    starts = {entry.pod: entry.started_at for entry in current}
+    names = (pod.name for pod in staying)
+    return tuple(name for name in names if seconds_since(starts[name], found.now) >= group.timeout)
+
+
+# Two readings, if each segment is available.
+EMPTY_SECONDS = 10
+# If that is in doubt, a third one between them, this long after the first and before the last: each of two may be that
+# of a Coordinator that has just restarted.
+CONFIRM_SECONDS = 30
+
+
+def entry_of(pod: LeavingPod, group: ShrinkingGroup, found: Situation, has_room: bool) -> Entry:
+    """Return the entry of a pod that is to stop."""
+    earlier = found.recorded(pod.name)
+    started = min((each.started_at for each in earlier if not each.ended), default=timestamp(found.now))
+    name = pod.server.name if pod.server else None
+    last = _last(earlier, name, has_room)
+    entry = replace(last or Entry(pod.name, group.key, started), started_at=started, ended=False)
+    if entry.is_ours:
+        entry = replace(entry, unlisted_since=None)
+    if pod.server is None:
+        is_absent = found.is_complete and not pod.is_ready
+        absent = (each for each in earlier if each.bytes is None)
+        return _with_time(replace(entry, bytes=None), absent, is_absent, found.now)
+    entry = replace(entry, bytes=pod.server.left)
+    if last is not None:
+        is_empty = name in found.listed and pod.server.is_empty and found.is_complete
+        empty = (each for each in [last] if each.bytes == 0)
+        return _with_owner(_with_time(entry, empty, is_empty, found.now), found)
+    is_over = group.shrinks and seconds_since(started, found.now) >= group.timeout
+    if not has_room or not found.is_complete or is_over or has_no_destination(group, found):
+        return entry
+    return replace(entry, server=name, listed_by_others=name in found.listed - found.ours)
+
+
+def _last(earlier: Iterable[Entry], name: str | None, has_room: bool) -> Entry | None:
+    """Return the entry of the pod that goes on; one that has ended begins again, for which there must be room."""
+    found = (entry for entry in earlier if entry.server and name in (entry.server, None))
+    return next((entry for entry in found if has_room or not entry.ended), None)
+
+
+def _with_owner(entry: Entry, found: Situation) -> Entry:
+    """Return the entry; a name that others have removed is ours when we add it again."""
+    if not entry.listed_by_others:
+        return entry
+    of_others = not found.is_removal_certain(entry)
+    return replace(entry, listed_by_others=of_others, unlisted_since=found.unlisted_since(entry) if of_others else None)
+
+
+def _with_time(entry: Entry, earlier: Iterable[Entry], holds: bool, now: datetime) -> Entry:
+    """Return the entry with the times since which it holds, if it does; for `earlier` entries it was the same.
+
+    A Historical that was unknown to Druid for minutes is not empty as soon as it is known: it may be about to announce
+    its segments.
+    """
+    if not holds:
+        return replace(entry, empty_since=None, confirmed_at=None)
+    last = next((each for each in earlier if each.empty_since), None)
+    since, confirmed = (last.empty_since, last.confirmed_at) if last else (None, None)
+    since = since or timestamp(now)
+    if confirmed is None and seconds_since(since, now) >= CONFIRM_SECONDS:
+        confirmed = timestamp(now)
+    return replace(entry, empty_since=since, confirmed_at=confirmed)
+
+
+def may_stop(pod: LeavingPod, entry: Entry, group: ShrinkingGroup, found: Situation) -> bool:
+    if group.shrinks and seconds_since(entry.started_at, found.now) >= group.timeout:
+        return True
+    if entry.empty_since is None:
+        return False
+    since = seconds_since(entry.empty_since, found.now)
+    if pod.server is not None and found.unavailable == 0:
+        return since >= EMPTY_SECONDS
+    confirmed = seconds_since(entry.confirmed_at, found.now) if entry.confirmed_at else 0
+    needed = UNSURE_SECONDS if pod.server is not None else group.restart
+    return since >= needed and confirmed >= CONFIRM_SECONDS
+
+
+@dataclass(frozen=True)
+class TooSmall:
+    """A tier whose remaining Historicals have less room than its segments need, in bytes."""
+
+    tier: str
+    used: int
+    capacity: int
+
+
+def too_small(group: ShrinkingGroup, found: Situation) -> TooSmall | None:
+    """Return the tier that has too little room for the segments of pods whose decommissioning has not begun."""
+    if not found.is_complete or has_no_destination(group, found):
+        return None
+    begun = {entry.server for entry in found.record if not entry.ended}
+    waiting = {pod.server.tier for pod in group.pods if pod.server and pod.server.name not in begun}
+    replicated = {
+        pod.server.name for each in found.groups for pod in each.pods if pod.server and pod.server.is_replicated
+    }
+    tiers = (
+        TooSmall(
+            tier,
+            sum(each.used for each in found.servers_in(tier) if each.name not in replicated),
+            sum(each.capacity for each in found.remaining_in(tier)),
+        )
+        for tier in sorted(waiting)
+    )
+    return next((tier for tier in tiers if tier.used > tier.capacity), None)
+
+
+def has_no_destination(group: ShrinkingGroup, found: Situation) -> bool:
+    """True if the whole group stops, and its tier has no other Historical: there is nothing to move segments to.
+
+    A Historical that Druid does not know now may be one of the tier, and one that has begun to move had another.
+    """
+    if group.replicas or not found.knows_what_stays or any(pod.is_ready and not pod.server for pod in group.pods):
+        return False
+    if any(entry.server and not entry.ended for pod in group.pods for entry in found.recorded(pod.name)):
+        return False
+    tiers = {pod.server.tier for pod in group.pods if pod.server}
+    return bool(tiers) and not any(found.remaining_in(tier) for tier in tiers)
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names of servers: those that have to be in Druid's list, ours of the stored record, and those to remove.
+
+    `missing`: the first ones that are not in the list, which is known.
+    """
+
+    desired: frozenset[str]
+    stored: frozenset[str]
+    obsolete: frozenset[str]
+    missing: frozenset[str]
+
+    @classmethod
+    def of(cls, current: Sequence[Entry], found: Situation) -> Names:
+        leaving = {entry.pod for entry in current}
+        # A StatefulSet that has been scaled already has its pods for a while.
+        stopping = (entry for entry in found.record if entry.pod in found.existing - leaving)
+        # Its address may be that of a pod that stays.
+        desired = frozenset(entry.server for entry in (*current, *stopping) if entry.server) - found.staying
+        stored = found.ours
+        specified = found.druid.specified if found.druid else frozenset()
+        missing = desired - found.listed if found.druid else frozenset()
+        return cls(desired, stored, stored - desired - specified, missing)
+
+
+def kept(current: Iterable[Entry], names: Names, found: Situation) -> Iterator[Entry]:
+    """Yield the other entries of the stored record that are needed: until it is certain that their name is removed."""
+    leaving = {entry.pod for entry in current}
+    known = {(entry.pod, entry.server) for entry in current}
+    for entry in found.record:
+        if (entry.pod, entry.server) in known or entry.server is None:
+            continue
+        if entry.server in names.desired:
+            yield replace(entry, unlisted_since=None) if entry.is_ours else entry
+        elif entry.server in names.obsolete and not found.is_removal_certain(entry):
+            ended, since = entry.ended or entry.pod not in leaving, found.unlisted_since(entry)
+            yield replace(entry, empty_since=None, confirmed_at=None, ended=ended, unlisted_since=since)
