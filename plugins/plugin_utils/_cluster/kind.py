@@ -15,10 +15,12 @@ from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking im
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, names, plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import status as statuses
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.conditions import REQUESTED, ClusterState
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.unrecoverable import (
     unrecoverable,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import stored_replicas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.run import (
     delete_resource,
     delete_without_resource,
@@ -74,7 +76,7 @@ class Druid(Kind[Options, Reconciled, Plan]):
     arguments = ARGUMENTS
     role_variables = ("install_crds",)
     transient = reasons.TRANSIENT_OF_DRUID
-    requested = statuses.REQUESTED
+    requested = REQUESTED
     texts = (
         ("druidNodeStatus", "reason"),
         ("rollout", STALLED),
@@ -153,32 +155,33 @@ class Druid(Kind[Options, Reconciled, Plan]):
     def status(self, done: Reconciled, plan: Plan, now: datetime, check_mode: bool) -> dict[str, Any]:
         observed = predicted(done.observed, plan.steps) if check_mode else done.observed
         reported = replace(done, observed=observed, plan=plan)
-        previous = done.resource.get("status") or {}
-        found = ((), ()) if is_terminating(done.resource) else (_lasting_warnings(plan), plan.rollout_warnings)
-        warnings, rollout_warnings = found
+        shown = ((), ()) if is_terminating(done.resource) else (_lasting_warnings(plan), plan.rollout_warnings)
+        warnings, rollout_warnings = shown
         removals = tuple(map(str, done.plan.pending_removals))
-        return statuses.status(
+        pending = Pending(
+            done.plan.pending_restarts,
+            removals,
+            # Only what was carried out has begun.
+            plan.restarts,
+            plan.waits.awaited,
+            done.plan.waits.druid_before,
+            done.plan.awaited_budgets,
+            causes_by_group(plan.steps),
+        )
+        found = ClusterState(
             done.cluster,
             observed,
             plan.findings,
-            previous,
+            done.resource.get("status") or {},
             now,
             warnings,
             rollout_warnings,
-            Pending(
-                done.plan.pending_restarts,
-                removals,
-                # Only what was carried out has begun.
-                plan.restarts,
-                plan.awaited,
-                done.plan.druid_before,
-                done.plan.awaited_budgets,
-                causes_by_group(plan.steps),
-            ),
-            plan.refused_evictions,
-            plan.stored_replicas,
-            {name: value for feature in FEATURES for name, value in feature.status(reported).items()},
+            pending,
+            plan.waits.refused_evictions,
+            {} if done.inputs is None else stored_replicas(done.inputs),
         )
+        fields = {name: value for feature in FEATURES for name, value in feature.status(reported).items()}
+        return statuses.status(found, fields)
 
     def events(self, done: Reconciled, completed: Completed[Plan], change: StatusChange) -> Iterator[EventText]:
         if completed.is_deleted:

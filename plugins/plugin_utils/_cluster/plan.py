@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
@@ -17,14 +17,20 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import p
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 
-class ExpandingVolume(NamedTuple):
-    """A PVC whose volume has not the desired size yet: names, sizes as quantities, and what is awaited."""
+class Waits(NamedTuple):
+    """What a rollout waits for besides pods.
 
-    name: str
-    size: str
-    capacity: str
-    awaited: str
-    since: str
+    `awaited` is what the next group waits for in Druid, and `druid_before` the state of Druid at the start of the
+    rollout, if it was read now. `refused_evictions`: the PodDisruptionBudgets that do not allow an eviction, each with
+    the remedy.
+    """
+
+    awaited: str = ""
+    druid_before: Mapping[str, int] | None = None
+    refused_evictions: tuple[str, ...] = ()
+
+
+NOTHING = Waits()
 
 
 @dataclass(frozen=True)
@@ -32,20 +38,13 @@ class Plan(plan.Plan[Step]):
     """The plan of a cluster.
 
     `later` are the steps of later reconciles, which wait for the pods of other groups, in the order of the restarts.
-    `warnings` are about the spec and the live state, `rollout_warnings` about the steps. `expanding` are the PVCs
-    that the status reports. `awaited` is what the next group of a rollout waits for in Druid, and `druid_before` the
-    state of Druid at the start of the rollout, if it was read now. `refused_evictions`: the PodDisruptionBudgets that
-    do not allow an eviction, each with the remedy. `stored_replicas`: the pods of each group for which admission stores
-    another number than specified.
+    `warnings` are about the spec and the live state, `rollout_warnings` about the steps. `waits`: what the scheduler of
+    restarts waits for besides pods.
     """
 
     rollout_warnings: tuple[str, ...] = ()
     later: tuple[Step, ...] = ()
-    expanding: tuple[ExpandingVolume, ...] = ()
-    awaited: str = ""
-    druid_before: Mapping[str, int] | None = None
-    refused_evictions: tuple[str, ...] = ()
-    stored_replicas: Mapping[str, int] = field(default_factory=dict)
+    waits: Waits = NOTHING
 
     @property
     def shows_steps(self) -> bool:
@@ -89,8 +88,9 @@ class Plan(plan.Plan[Step]):
         return replace(
             super().with_texts(change),
             rollout_warnings=tuple(map(change, self.rollout_warnings)),
-            refused_evictions=tuple(map(change, self.refused_evictions)),
-            awaited=change(self.awaited),
+            waits=self.waits._replace(
+                awaited=change(self.waits.awaited), refused_evictions=tuple(map(change, self.waits.refused_evictions))
+            ),
         )
 
     def paused(self, pause: Finding) -> Self:
@@ -98,7 +98,7 @@ class Plan(plan.Plan[Step]):
         waiting = {step.key for step in self.later}
         now = (step for step in self.steps if step.key not in waiting)
         whole = replace(self, steps=(*now, *self.later), later=())
-        return replace(super(Plan, whole).paused(pause), refused_evictions=())
+        return replace(super(Plan, whole).paused(pause), waits=self.waits._replace(refused_evictions=()))
 
     def following(self, earlier: Self) -> Self:
         """Return the plan of a later reconcile with the steps of the earlier one before its own."""

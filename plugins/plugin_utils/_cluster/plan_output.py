@@ -33,7 +33,7 @@ def _consequences(plan: Plan) -> list[str]:
 
 
 def _awaited(plan: Plan) -> list[str]:
-    return [f"waits for Druid: {plan.awaited}"] if plan.awaited else []
+    return [f"waits for Druid: {plan.waits.awaited}"] if plan.waits.awaited else []
 
 
 def effect_lines(steps: Iterable[Step]) -> list[str]:

@@ -31,7 +31,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pause_finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, Rank, pause_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, execute, state_after
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
@@ -60,7 +60,7 @@ def _finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Recon
 
 def _deleting(running: Iterable[str]) -> Finding:
     waits = f" Its PVCs are deleted when these pods are terminating: {join_limited(running)}." if running else ""
-    return Finding(reasons.DELETING, f"The resource is being deleted.{waits}", is_problem=False)
+    return Finding(reasons.DELETING, f"The resource is being deleted.{waits}", is_problem=False, rank=Rank.DELETING)
 
 
 def _reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Reconciled:

@@ -15,10 +15,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Rank, of_rank
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Result
-
-PAUSES = frozenset({reasons.PAUSED, reasons.IGNORED})
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class Reconciled:
     @property
     def is_paused(self) -> bool:
         """True if the resource is paused: nothing is written."""
-        return any(finding.reason in PAUSES for finding in self.plan.findings)
+        return of_rank(self.plan.findings, Rank.PAUSED) is not None
 
 
 def predicted(observed: Observed, steps: Iterable[Step]) -> Observed:

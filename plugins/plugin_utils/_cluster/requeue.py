@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.conditions import REQUESTED
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import DRUID_SECONDS
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import REQUESTED
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
     MIN_BACKOFF_SECONDS,

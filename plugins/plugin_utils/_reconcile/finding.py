@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum, auto
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import schema
@@ -16,12 +17,32 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 
+class Rank(IntEnum):
+    """How a finding that is not a problem counts in the conditions, the most important one first."""
+
+    PAUSED = auto()
+    DELETING = auto()
+    # Pending changes, which a user has to permit.
+    PENDING = auto()
+    # What goes on in Druid, or in Kubernetes; and what keeps more pods of a group than specified.
+    IN_DRUID = auto()
+    UNDER_WAY = auto()
+    KEEPS_PODS = auto()
+    # It waits for Druid, and the resource may be Ready.
+    WAITING = auto()
+    NOTE = auto()
+
+
+# Until the end of these, the resource is not Ready.
+UNFINISHED = (Rank.PENDING, Rank.IN_DRUID, Rank.UNDER_WAY, Rank.KEEPS_PODS)
+
+
 @dataclass(frozen=True)
 class Finding:
     """A reason (constant), a message, and the group that it blocks.
 
     `group` None: the whole resource is blocked. `object` is the only object that the finding blocks, as kind and name;
-    None: the whole group. `is_problem` False: the user requested this state.
+    None: the whole group. `is_problem` False: the user requested this state. Then `rank` is how it counts.
     """
 
     reason: str
@@ -29,14 +50,21 @@ class Finding:
     group: str | None = None
     is_problem: bool = True
     object: str | None = None
+    rank: Rank = Rank.NOTE
 
 
-DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
+DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False, rank=Rank.DELETING)
 
 
 def first_finding(findings: Iterable[Finding], *expected: str) -> Finding | None:
     """Return the first finding with one of these reasons."""
     return next((finding for finding in findings if finding.reason in expected), None)
+
+
+def of_rank(findings: Iterable[Finding], *ranks: Rank) -> Finding | None:
+    """Return the most important finding that has one of these ranks, and is not a problem."""
+    found = (finding for finding in findings if finding.rank in ranks and not finding.is_problem)
+    return min(found, key=lambda finding: finding.rank, default=None)
 
 
 def joined_messages(findings: Iterable[Finding]) -> str:
@@ -61,10 +89,10 @@ def pause_finding(annotations: Mapping[str, str], spec: Mapping[str, Any]) -> Fi
     """Return the finding of a paused resource, by annotation or spec.paused; None if it is not paused."""
     if annotations.get(IGNORED_ANNOTATION) == "true":
         message = f"Paused by the annotation {IGNORED_ANNOTATION}. Remove it to apply changes."
-        return Finding(reasons.IGNORED, message, is_problem=False)
+        return Finding(reasons.IGNORED, message, is_problem=False, rank=Rank.PAUSED)
     if spec.get("paused"):
         message = "Paused by spec.paused. Remove it to apply changes."
-        return Finding(reasons.PAUSED, message, is_problem=False)
+        return Finding(reasons.PAUSED, message, is_problem=False, rank=Rank.PAUSED)
     return None
 
 

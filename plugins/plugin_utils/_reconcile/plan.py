@@ -14,6 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import (
     Finding,
+    Rank,
     joined_messages,
     pending_changes,
 )
@@ -81,7 +82,11 @@ class Plan(Generic[_Step]):
         changes = [pending_changes(self.titles)] if self.titles else []
         blockers = [f"Blocked by: {joined_messages(self.problems)}"] if self.problems else []
         message = " ".join(["Paused.", *changes, *blockers])
-        return (Finding(reasons.CHANGES_PENDING, message, is_problem=False),) if changes or blockers else ()
+        return (
+            (Finding(reasons.CHANGES_PENDING, message, is_problem=False, rank=Rank.PENDING),)
+            if changes or blockers
+            else ()
+        )
 
 
 _Plan = TypeVar("_Plan", bound=Plan[Any])

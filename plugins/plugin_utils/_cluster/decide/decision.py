@@ -25,7 +25,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.ver
     dry_runs,
     overridden_values,
     rejections,
-    stored_replicas,
     with_later_patches,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import keep_finalizer
@@ -120,7 +119,7 @@ def _plan(draft: Draft) -> Plan:
         *(text for feature in FEATURES for text in feature.warnings(inputs)),
         *overridden_values(inputs),
     )
-    plan = replace(plan, warnings=warnings, stored_replicas=stored_replicas(inputs))
+    plan = replace(plan, warnings=warnings)
     for feature in FEATURES:
         plan = feature.after_gate(plan, inputs)
     return plan

@@ -62,13 +62,11 @@ class Draft:
         waiting = (*blocked, *gated.later)
         return Plan(
             with_early_readers(steps, waiting, cluster),
-            (*self.findings, *waiting_for_druid(gated.awaited)),
+            (*self.findings, *waiting_for_druid(gated.waits.awaited)),
             inputs.desired.warnings,
             rollout_warnings=(*gated.warnings, *early_pods(live, self.steps, waiting, cluster)),
             later=later,
-            awaited=gated.awaited,
-            druid_before=gated.druid_before,
-            refused_evictions=gated.refused_evictions,
+            waits=gated.waits,
         )
 
 

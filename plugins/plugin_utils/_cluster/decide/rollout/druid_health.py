@@ -30,7 +30,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready, seconds_since
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pause_finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, Rank, pause_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 # In the status of the rollout: its group is not being restarted, but others wait for its pods.
@@ -103,7 +103,7 @@ def _previous(inputs: Inputs) -> Mapping[str, Any]:
 def waiting_for_druid(awaited: str) -> tuple[Finding, ...]:
     """Return the finding for a group that waits for Druid. It is not a problem."""
     message = f"The next group restarts when Druid has recovered: {awaited}."
-    return (Finding(reasons.WAITING_FOR_DRUID, message, is_problem=False),) if awaited else ()
+    return (Finding(reasons.WAITING_FOR_DRUID, message, is_problem=False, rank=Rank.WAITING),) if awaited else ()
 
 
 def deadline_seconds(cluster: Cluster) -> int:

@@ -39,6 +39,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
     group_states,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import NOTHING, Waits
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
 
@@ -50,15 +51,13 @@ _OF_NEW_PODS = ("ConfigMap", "Service", *WORKLOADS)
 class Gated:
     """The steps of this reconcile, those of later ones in the order of the restarts, and warnings.
 
-    `awaited`, `druid_before` and `refused_evictions`: see the plan.
+    `waits`: see the plan.
     """
 
     steps: tuple[Step, ...]
     later: tuple[Step, ...] = ()
     warnings: tuple[str, ...] = ()
-    awaited: str = ""
-    druid_before: Mapping[str, int] | None = None
-    refused_evictions: tuple[str, ...] = ()
+    waits: Waits = NOTHING
 
 
 def gate(steps: Sequence[Step], inputs: Inputs, blocked: Sequence[Step] = ()) -> Gated:
@@ -96,9 +95,7 @@ def gate(steps: Sequence[Step], inputs: Inputs, blocked: Sequence[Step] = ()) ->
             *refused,
             *druid.warnings,
         ),
-        druid.awaited,
-        druid.before,
-        refused,
+        Waits(druid.awaited, druid.before, refused),
     )
 
 

@@ -37,7 +37,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state im
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, Rank
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
@@ -73,7 +73,8 @@ def _unanswered(decided: Decommission, inputs: Inputs) -> Iterator[Finding]:
         else:
             continue
         message = silence.message_of(effect, bool(pods))
-        yield Finding(silence.reason, message, key, is_problem=silence.is_problem)
+        rank = Rank.NOTE if silence.is_problem else Rank.WAITING
+        yield Finding(silence.reason, message, key, silence.is_problem, rank=rank)
 
 
 def _listed(names: Iterable[str], one: str, several: str) -> str:
@@ -97,7 +98,7 @@ def _of_groups(decided: Decommission, inputs: Inputs) -> Iterator[Finding]:
         message += f" {_unknown(decided.unknown)}" if decided.unknown else ""
         message += f" {_standstill(setting)}" if setting is not None else ""
         message += "".join(f" {text}" for text in _unreported(inputs))
-        yield Finding(reasons.DECOMMISSIONING_HISTORICALS, message, key, is_problem=False)
+        yield Finding(reasons.DECOMMISSIONING_HISTORICALS, message, key, is_problem=False, rank=Rank.KEEPS_PODS)
 
 
 def _of_names(decided: Decommission) -> Iterator[Finding]:
@@ -108,7 +109,7 @@ def _of_names(decided: Decommission) -> Iterator[Finding]:
         names = sorted({entry.server for entry in left if entry.group == key and entry.server})
         until = "its pod is" if len(names) == 1 else "their pods are"
         message = f"Group {key}: {_listed(names, 'is', 'are')} removed from {LIST} when {until} deleted."
-        yield Finding(reasons.DECOMMISSIONING_HISTORICALS, message, key, is_problem=False)
+        yield Finding(reasons.DECOMMISSIONING_HISTORICALS, message, key, is_problem=False, rank=Rank.KEEPS_PODS)
 
 
 def _is_left(entry: Entry) -> bool:

@@ -41,7 +41,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import Post
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, Rank
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _findings(found: Iterable[GroupDrain]) -> Iterator[Finding]:
             yield Finding(reasons.DRAIN_BLOCKED, message, each.group.key)
         elif each.drain.awaited:
             message = f"Draining group {each.group.key}: {join_limited(each.drain.awaited, '; ')}."
-            yield Finding(reasons.DRAINING, message, each.group.key, is_problem=False)
+            yield Finding(reasons.DRAINING, message, each.group.key, is_problem=False, rank=Rank.IN_DRUID)
 
 
 def _timeouts(found: Iterable[GroupDrain]) -> Iterator[str]:

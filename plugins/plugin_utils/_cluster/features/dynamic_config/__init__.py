@@ -27,7 +27,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_findings import ConnectionUnavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, Rank
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
@@ -92,4 +92,4 @@ def unready_servers(cluster: Cluster, observed: Observed, kinds: Iterable[str]) 
 def _waiting(kinds: Mapping[str, tuple[str, ...]]) -> Finding:
     groups = dict.fromkeys(key for keys in kinds.values() for key in keys)
     message = f"The dynamic configuration of {', '.join(kinds)} waits for a ready pod in {', '.join(groups)}."
-    return Finding(reasons.WAITING_FOR_DRUID, message, is_problem=False)
+    return Finding(reasons.WAITING_FOR_DRUID, message, is_problem=False, rank=Rank.WAITING)

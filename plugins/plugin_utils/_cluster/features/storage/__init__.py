@@ -83,9 +83,8 @@ class Storage(Feature):
 
     def after_gate(self, plan: Plan, inputs: Inputs) -> Plan:
         """Return the plan with the PVCs that grow, and those whose driver has given up."""
-        expanding = expanding_volumes(inputs)
-        findings = (*plan.findings, *infeasible_expansions(inputs), *expansion_finding(expanding))
-        return replace(plan, findings=findings, expanding=expanding)
+        found = (*infeasible_expansions(inputs), *expansion_finding(expanding_volumes(inputs)))
+        return replace(plan, findings=(*plan.findings, *found))
 
     def warnings(self, inputs: Inputs) -> Iterator[str]:
         """Yield warnings about PVCs that differ from the specification, or are too small for a cache."""
@@ -94,11 +93,10 @@ class Storage(Feature):
 
     def status(self, done: Reconciled) -> Mapping[str, Any]:
         """Return the PVCs that are orphaned, and those that grow."""
+        expanding = () if done.inputs is None else expanding_volumes(done.inputs)
         return {
             "orphanedPvcs": orphaned_pvcs(done.cluster, done.observed, done.is_paused),
-            "expandingVolumes": [
-                {name: text for name, text in each._asdict().items() if text} for each in done.plan.expanding
-            ],
+            "expandingVolumes": [{name: text for name, text in each._asdict().items() if text} for each in expanding],
         }
 
     def events(self, done: Reconciled, change: StatusChange) -> Iterator[EventText]:

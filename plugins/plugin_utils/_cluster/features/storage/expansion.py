@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.group_claims import (
     CLAIM,
@@ -26,12 +26,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.gro
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ExpandingVolume
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, Rank
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 _LEGACY_CLASS = "volume.beta.kubernetes.io/storage-class"
@@ -206,6 +205,16 @@ def _with_size(template: Manifest, size: Size | None) -> Manifest:
     return {**template, "spec": {**template["spec"], "resources": {**resources, "requests": requests}}}
 
 
+class ExpandingVolume(NamedTuple):
+    """A PVC whose volume has not the desired size yet: names, sizes as quantities, and what is awaited."""
+
+    name: str
+    size: str
+    capacity: str
+    awaited: str
+    since: str
+
+
 def expanding_volumes(inputs: Inputs) -> tuple[ExpandingVolume, ...]:
     """Return the PVCs that are smaller than the spec requests, and what is awaited."""
     waiting = deferred(inputs)
@@ -237,7 +246,11 @@ def expansion_finding(volumes: tuple[ExpandingVolume, ...]) -> tuple[Finding, ..
     if not volumes:
         return ()
     texts = join_limited(map(_text, volumes))
-    return (Finding(reasons.EXPANDING_VOLUMES, f"Waiting for volumes to grow: {texts}.", is_problem=False),)
+    return (
+        Finding(
+            reasons.EXPANDING_VOLUMES, f"Waiting for volumes to grow: {texts}.", is_problem=False, rank=Rank.UNDER_WAY
+        ),
+    )
 
 
 def _text(volume: ExpandingVolume) -> str:

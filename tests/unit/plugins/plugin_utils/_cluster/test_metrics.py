@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import Run
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, Rank
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.task import measure
@@ -23,7 +23,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
 
 OBJECT = {"kind": "ConfigMap", "metadata": {"name": "n", "namespace": "ns"}}
 FAILED = Finding(reasons.APPLY_FAILED, "It failed.")
-REQUESTED = Finding(reasons.PAUSED, "Requested by the user.", is_problem=False)
+REQUESTED = Finding(reasons.PAUSED, "Requested by the user.", is_problem=False, rank=Rank.PAUSED)
 NOTHING = Run(1.0, "unchanged", errors={"act": 0, "report": 0})
 
 

@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import pla
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import Evict
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import ChangeFinalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Waits
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.recreate import Recreate
@@ -295,6 +295,6 @@ def test_secrets_are_masked_and_changed_ones_are_marked() -> None:
 
 
 def test_what_the_next_group_waits_for_in_druid_is_shown() -> None:
-    plan = Plan(awaited="there is no leader of the Overlords")
+    plan = Plan(waits=Waits("there is no leader of the Overlords"))
     assert plan_output.lines(plan) == ["waits for Druid: there is no leader of the Overlords"]
     assert plan_output.diff(plan) == [{"prepared": "waits for Druid: there is no leader of the Overlords\n"}]

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import info
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.conditions import ClusterState
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
@@ -19,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, ResourceNotFound
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, Rank
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import of_error, of_outcome
@@ -31,12 +32,12 @@ Manifest = dict[str, Any]
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 REQUEST = Request("c", "ns", Options(), wait_timeout=7)
 PROBLEM = Finding(reasons.INVALID_SPEC, "It cannot be.")
-REQUESTED = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
+REQUESTED = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False, rank=Rank.DELETING)
 CREATE = Apply(manifest={"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "n", "namespace": "ns"}})
 
 
 def report(*findings: Finding) -> Report[Plan]:
-    document = status(druid.cluster(), Observed(), findings, {}, NOW)
+    document = status(ClusterState(druid.cluster(), Observed(), findings, {}, NOW))
     return Report(Plan((CREATE,), findings), document, requeue_after=5)
 
 

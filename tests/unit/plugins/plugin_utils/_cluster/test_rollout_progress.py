@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.conditions import ClusterState
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import Pending
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
@@ -51,7 +52,9 @@ def reported(pods: Pods, minute: int, previous: Any, group: str = "brokers", gen
     }
     old = [rolling.pod(group, number, "a") for number in range(pods.old)]
     new = [rolling.pod(group, number, "b") for number in range(pods.old, sum(pods))]
-    return status(CLUSTER, live.with_objects([scaled, *old, *new]), (), previous, START + timedelta(minutes=minute))
+    return status(
+        ClusterState(CLUSTER, live.with_objects([scaled, *old, *new]), (), previous, START + timedelta(minutes=minute))
+    )
 
 
 # By id: the pods, those of the next reconcile, and whether that is progress.
@@ -80,9 +83,11 @@ def test_progress(group: str, before: Pods, after: Pods, is_progress: bool) -> N
 def test_the_end_of_a_pod_is_progress_before_its_stateful_set_shows_that() -> None:
     rolls = {"updateRevision": "b", "updatedReplicas": 1, "readyReplicas": 1}
     live = rolling.observed(CLUSTER, historicals=rolls).with_objects([rolling.pod("historicals", 1, "b")])
-    first = status(CLUSTER, live, (), {}, START)
+    first = status(ClusterState(CLUSTER, live, (), {}, START))
     without_old = live.without([ObjectKey("Pod", "druid-c-historicals-0")])
-    found = [status(CLUSTER, each, (), first, START + timedelta(minutes=20)) for each in (live, without_old)]
+    found = [
+        status(ClusterState(CLUSTER, each, (), first, START + timedelta(minutes=20))) for each in (live, without_old)
+    ]
     assert [each["rollout"]["outdated"] for each in found] == [1, 0]
     reported_reasons = [each["reason"] for one in found for each in one["conditions"] if each["type"] == "Degraded"]
     assert reported_reasons == [reasons.ROLLOUT_STALLED, reasons.AS_EXPECTED]
@@ -93,7 +98,7 @@ def test_all_pods_are_old_until_the_controller_has_observed_the_change() -> None
     live = rolling.observed(CLUSTER, brokers={"observedGeneration": 0})
     changed = [{**each, "status": {}} for each in live.of_kind("StatefulSet")]
     pending = Pending(started=("historicals",))
-    found = status(CLUSTER, live.with_objects(changed), (), {}, START, pending=pending)["rollout"]
+    found = status(ClusterState(CLUSTER, live.with_objects(changed), (), {}, START, pending=pending))["rollout"]
     assert (found["group"], found["updated"], found["outdated"], found["ready"]) == ("historicals", 0, 2, 0)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.conditions import ClusterState
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import (
     NOTHING_PENDING,
@@ -33,7 +34,7 @@ CLUSTER = rolling.cluster()
 def reported(
     live: Observed, previous: Any = None, minutes: int = 0, pending: Pending = NOTHING_PENDING, which: Any = CLUSTER
 ) -> Any:
-    return status(which, live, (), previous or {}, START + timedelta(minutes=minutes), pending=pending)
+    return status(ClusterState(which, live, (), previous or {}, START + timedelta(minutes=minutes), pending=pending))
 
 
 def revision(group: str, which: Any = CLUSTER) -> str:
@@ -228,7 +229,7 @@ def test_another_problem_does_not_hide_a_stall() -> None:
     live = rolling.observed(CLUSTER, brokers=ROLLING)
     problem = Finding(reasons.INVALID_SPEC, "Another problem.", "coordinators")
     now = START + timedelta(minutes=20)
-    document = status(CLUSTER, live, (problem,), reported(live), now)
+    document = status(ClusterState(CLUSTER, live, (problem,), reported(live), now))
     found = condition(document, "Degraded")
     stall = document["rollout"]["stalled"]
     assert stall.startswith("The rollout of group brokers is stalled: 1 of 2 pods")
@@ -240,7 +241,7 @@ def test_only_the_group_that_is_drained_has_the_limits_of_a_drain(drained: str, 
     live = rolling.observed(CLUSTER, middlemanagers=ROLLING)
     found = live.objects[ObjectKey("StatefulSet", f"druid-c-{drained}")]
     live = live.with_objects([annotated(found, {names.DRAIN_ANNOTATION: '[{"pod": "p"}]'})])
-    document = status(CLUSTER, live, (), reported(live), START + timedelta(minutes=20))
+    document = status(ClusterState(CLUSTER, live, (), reported(live), START + timedelta(minutes=20)))
     assert ("stalled" in document["rollout"]) == has_stalled
     assert (condition(document, "Degraded")["reason"] == reasons.ROLLOUT_STALLED) == has_stalled
 

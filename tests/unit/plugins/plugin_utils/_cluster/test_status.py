@@ -10,17 +10,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.conditions import ClusterState
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import (
-    digest_of_warning,
-    status,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import digest_of_warning, status
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready, observe_failure
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, Rank
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged
 
@@ -33,10 +31,10 @@ SECOND = Finding(reasons.NAME_CONFLICT, "The name exists.", "brokers")
 OTHER_GROUP = Finding(reasons.NAME_CONFLICT, "The name exists.", "routers")
 TRANSIENT = Finding(reasons.APPLY_FAILED, "The server was busy.")
 LEAF = Finding(reasons.NAME_CONFLICT, "The name exists.", "brokers", object="Ingress druid-c-brokers")
-DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False)
-PAUSED = Finding(reasons.PAUSED, "Paused by the user.", is_problem=False)
-IGNORED = Finding(reasons.IGNORED, "Ignored by the user.", is_problem=False)
-WAITING_CHANGES = Finding(reasons.CHANGES_PENDING, "Paused. 1 pending change.", is_problem=False)
+DELETING = Finding(reasons.DELETING, "The resource is being deleted.", is_problem=False, rank=Rank.DELETING)
+PAUSED = Finding(reasons.PAUSED, "Paused by the user.", is_problem=False, rank=Rank.PAUSED)
+IGNORED = Finding(reasons.IGNORED, "Ignored by the user.", is_problem=False, rank=Rank.PAUSED)
+WAITING_CHANGES = Finding(reasons.CHANGES_PENDING, "Paused. 1 pending change.", is_problem=False, rank=Rank.PENDING)
 CONFLICT = Finding(reasons.CONFLICTING_OPERATOR, "Another operator is running.")
 
 
@@ -94,7 +92,7 @@ def of(
     previous: Manifest | None = None,
 ) -> Manifest:
     cluster = cluster or druid.cluster()
-    return status(cluster, observed or running(cluster), findings, previous or {}, NOW)
+    return status(ClusterState(cluster, observed or running(cluster), findings, previous or {}, NOW))
 
 
 def conditions(document: Manifest) -> dict[str, tuple[str, str]]:
@@ -114,7 +112,7 @@ EXISTS = ("False", reasons.NAME_CONFLICT)
 STOPPED = druid.cluster(stopped=True)
 TWO = druid.cluster({"replicas": 2})
 SCALED = druid.cluster({"replicas": 3})
-DRUID_WAIT = Finding(reasons.WAITING_FOR_DRUID, "It waits.", is_problem=False)
+DRUID_WAIT = Finding(reasons.WAITING_FOR_DRUID, "It waits.", is_problem=False, rank=Rank.WAITING)
 PENDING = ("False", reasons.WAITING_FOR_DRUID)
 CHANGING = ("False", reasons.ROLLING_OUT)
 FAILING = ("False", reasons.PODS_FAILING)
@@ -283,7 +281,7 @@ def test_transition_times_and_generation() -> None:
 def test_unchanged_state_does_not_change_the_status() -> None:
     first = of(Observed(), PROBLEM)
     later = datetime(2027, 1, 1, tzinfo=UTC)
-    assert status(druid.cluster(), Observed(), [PROBLEM], first, later) == first
+    assert status(ClusterState(druid.cluster(), Observed(), [PROBLEM], first, later)) == first
 
 
 def test_foreign_fields_are_kept_and_outdated_fields_are_removed() -> None:
@@ -372,7 +370,7 @@ def test_fields_of_features_are_kept_until_they_are_replaced(
 ) -> None:
     previous = {"dynamicConfig": before} if before else {}
     fields = {} if normalized is None else {"dynamicConfig": normalized}
-    assert status(druid.cluster(), Observed(), [], previous, NOW, fields=fields).get("dynamicConfig") == after
+    assert status(ClusterState(druid.cluster(), Observed(), [], previous, NOW), fields).get("dynamicConfig") == after
 
 
 LONG = tuple(f"{number}{'x' * 900}" for number in range(5))
@@ -393,14 +391,14 @@ def test_digests_of_hidden_warnings(
 ) -> None:
     cluster = druid.cluster()
     ready = running(cluster)
-    first = status(cluster, ready, [], {}, NOW, warnings, rollout)
+    first = status(ClusterState(cluster, ready, [], {}, NOW, warnings, rollout))
     assert first.get("hiddenWarnings", []) == [digest_of_warning(text) for text in hidden]
-    assert status(cluster, ready, [], first, NOW, warnings, rollout) == first
-    assert "hiddenWarnings" not in status(cluster, ready, [], first, NOW)
+    assert status(ClusterState(cluster, ready, [], first, NOW, warnings, rollout)) == first
+    assert "hiddenWarnings" not in status(ClusterState(cluster, ready, [], first, NOW))
 
 
 def test_digests_stay_while_pods_are_being_changed() -> None:
     cluster = druid.cluster()
-    first = status(cluster, Observed(), [], {}, NOW, (), SIX)
+    first = status(ClusterState(cluster, Observed(), [], {}, NOW, (), SIX))
     assert len(first["hiddenWarnings"]) == 1
-    assert status(cluster, Observed(), [], first, NOW) == first
+    assert status(ClusterState(cluster, Observed(), [], first, NOW)) == first

@@ -21,8 +21,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.clock impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reconciled as cluster_reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed as ObservedCluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ExpandingVolume
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan as ClusterPlan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Waits
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import reconciled as collector_reconciled
@@ -92,9 +92,7 @@ def of_cluster(manifest: Manifest, text: str, value: str) -> cluster_reconciled.
         (text,),
         rollout_warnings=(text,),
         later=(replace(applied, effects=()),),
-        expanding=(ExpandingVolume("v", "2Gi", "1Gi", text, "2026-01-02T00:00:00Z"),),
-        awaited=text,
-        refused_evictions=(text,),
+        waits=Waits(text, refused_evictions=(text,)),
     )
     observed = ObservedCluster(references={ReferenceKey("Secret", "ns", "s"): SECRET})
     results = (Result(applied), Result(applied, error=text))

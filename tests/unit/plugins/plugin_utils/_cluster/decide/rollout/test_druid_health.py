@@ -289,9 +289,9 @@ def gated(found: Inputs) -> Gated:
 
 def test_the_gate_of_a_rollout() -> None:
     first = gated(with_answers(cluster_inputs(), answers=HEALTHY))
-    assert (restarted(first), first.druid_before) == (["historicals"], WELL)
+    assert (restarted(first), first.waits.druid_before) == (["historicals"], WELL)
     waiting = gated(cluster_inputs({"group": "brokers", "druidBefore": WELL}, {**HEALTHY, COORDINATOR_LEADER: False}))
-    assert (restarted(waiting), waiting.awaited) == ([], "there is no leader of the Coordinators")
+    assert (restarted(waiting), waiting.waits.awaited) == ([], "there is no leader of the Coordinators")
     assert next(step.group for step in waiting.later if step.restarted_pods) == "historicals"
 
 

@@ -60,7 +60,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, Rank
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import deciding, druid, rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import decided
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
@@ -317,7 +317,7 @@ def test_other_changes_of_the_group_flow() -> None:
 
 def test_a_pause_records_nothing() -> None:
     found = inputs(answers=in_druid(), status=recorded())
-    paused = decided(found).paused(Finding(reasons.PAUSED, "Paused.", is_problem=False))
+    paused = decided(found).paused(Finding(reasons.PAUSED, "Paused.", is_problem=False, rank=Rank.PAUSED))
     done = Reconciled(found.resource, found.cluster, found.observed, paused, inputs=found)
     assert (paused.steps, Decommissioning().status(done)) == ((), {})
 

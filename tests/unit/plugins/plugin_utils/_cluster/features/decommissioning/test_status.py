@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.conditions import ClusterState
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.record import (
     FIELD,
     Entry,
@@ -25,14 +26,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, Rank
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
 
 NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)
 SINCE = "2026-11-24T11:00:00Z"
 ENTRY = Entry("h-1", "historicals", SINCE, "h-1:8083", 100, SINCE)
-MOVING = Finding(reasons.DECOMMISSIONING_HISTORICALS, "Moving.", "historicals", is_problem=False)
+MOVING = Finding(reasons.DECOMMISSIONING_HISTORICALS, "Moving.", "historicals", is_problem=False, rank=Rank.KEEPS_PODS)
 LATE = Finding(reasons.DECOMMISSION_TIMED_OUT, "Late.", "historicals")
 FEWER = rolling.cluster(nodes={"historicals": {"replicas": 1}})
 
@@ -40,7 +41,7 @@ FEWER = rolling.cluster(nodes={"historicals": {"replicas": 1}})
 def of(*findings: Finding, record: Any = (ENTRY,), previous: Any = None, **live: Any) -> dict[str, Any]:
     observed = rolling.observed(rolling.cluster(), **live)
     fields = {} if record is None else {FIELD: [entry.document for entry in record]}
-    return status(FEWER, observed, findings, previous or {}, NOW, fields=fields)
+    return status(ClusterState(FEWER, observed, findings, previous or {}, NOW), fields)
 
 
 def condition(document: dict[str, Any], kind: str) -> tuple[str, str, str]:

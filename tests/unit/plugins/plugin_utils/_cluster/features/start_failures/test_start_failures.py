@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.conditions import ClusterState
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.missing_pods import EVENT
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import ClusterReads
@@ -88,7 +89,7 @@ def explained(
     live = Observed().with_objects([*map(stored, render(cluster).objects), *pods])
     reads = deciding.Answers(objects, {EVENT: events}, logs=logs)
     plan, seen = deciding.decided_with_live(deciding.inputs(cluster, live, reads=reads, now=NOW, **more))
-    found = status(cluster, seen, plan.findings, {}, NOW)["conditions"]
+    found = status(ClusterState(cluster, seen, plan.findings, {}, NOW))["conditions"]
     asked = [each for each in reads.asked if each == EVENT or (isinstance(each, tuple) and each[0] == "log")]
     return {each["type"]: each for each in found}, asked
 
@@ -323,7 +324,7 @@ def test_nothing_of_a_log_is_shown_whose_secrets_cannot_be_read(found: Manifest,
     cluster = druid.cluster(replicas=1)
     live = Observed().with_objects([*map(stored, render(cluster).objects), with_secret(found)])
     plan, seen = deciding.decided_with_live(deciding.inputs(cluster, live, reads=reads, now=NOW))
-    message = str(status(cluster, seen, plan.findings, {}, NOW)["conditions"])
+    message = str(status(ClusterState(cluster, seen, plan.findings, {}, NOW))["conditions"])
     assert f"its log is not shown, because Secret s cannot be read, whose values could be in it; {rest}" in message
     assert "s3cr3t" not in message
 
