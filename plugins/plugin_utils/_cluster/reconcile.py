@@ -32,7 +32,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, Rank, pause_finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, execute, state_after
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, execute
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 
@@ -118,10 +118,11 @@ def _in_druid(done: Reconciled, context: Context, options: Options, *, is_plan: 
 def _acted(done: Reconciled, steps: Iterable[Step], context: Context, options: Options) -> Reconciled:
     """Carry out the steps; return the reconcile with their results, and the live state updated from these."""
     with options.phases("act"):
-        results = execute(steps, replace(context, announce=options.announce, state=done))
-    done = state_after(results, done)
-    observed = done.observed
+        results = execute(steps, replace(context, announce=options.announce))
+    observed, warnings = done.observed, dict.fromkeys(done.plan.warnings)
     for result in results:
         if result.is_done:
             observed = result.step.observed_after(observed, result.live)
-    return replace(done, results=(*done.results, *results), observed=observed)
+            warnings |= dict.fromkeys(result.warnings)
+    plan = replace(done.plan, warnings=tuple(warnings))
+    return replace(done, results=(*done.results, *results), observed=observed, plan=plan)

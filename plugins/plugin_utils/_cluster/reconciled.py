@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
@@ -23,8 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step imp
 class Reconciled:
     """State, plan and (not in check mode) results of a reconcile.
 
-    `inputs` is what was decided on, None if nothing was. `normalized_in_druid` are digests of normalized dynamic
-    configurations, None if nothing was written.
+    `inputs` is what was decided on, None if nothing was.
     """
 
     resource: Manifest
@@ -32,7 +31,6 @@ class Reconciled:
     observed: Observed
     plan: Plan
     results: tuple[Result[Step], ...] = ()
-    normalized_in_druid: Mapping[str, str] | None = None
     inputs: Inputs | None = None
 
     @property

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import masked_pair
@@ -147,7 +147,8 @@ class Result(Generic[_Step]):
     """The result of a step: the live object (None: deleted, or in Druid), or why it failed or was skipped.
 
     `reason`: that of the failure, if it is not the general one. `state`: what the steps after it find, even after a
-    failure; None: the same as before. `further` are steps that this one has required, and done.
+    failure; None: the same as before. `warnings` are about what was written. `further` are steps that this one has
+    required, and done. `memory`: by object, a digest of what Druid has made of it; None if it is as written.
     """
 
     step: _Step
@@ -156,7 +157,9 @@ class Result(Generic[_Step]):
     was_tried: bool = True
     reason: str | None = None
     state: Any = None
+    warnings: tuple[str, ...] = ()
     further: tuple[_Step, ...] = ()
+    memory: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
     def is_done(self) -> bool:

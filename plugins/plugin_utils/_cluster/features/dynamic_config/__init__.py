@@ -65,7 +65,9 @@ class DynamicConfig(Feature):
 
     def status(self, done: Reconciled) -> Mapping[str, Any]:
         """Return the digests of what Druid has made of our writes, if there were some."""
-        return {} if done.normalized_in_druid is None else {_FIELD: dict(done.normalized_in_druid)}
+        written = {name: digest for result in done.results for name, digest in result.memory.items()}
+        known = {**((done.resource.get("status") or {}).get(_FIELD) or {}), **written}
+        return {_FIELD: {name: digest for name, digest in known.items() if digest}} if written else {}
 
 
 def due(desired: SpecifiedConfigs, cluster: Cluster, observed: Observed) -> SpecifiedConfigs:

@@ -61,7 +61,7 @@ class ChangeConfig(DruidRequest):
     def marked_states(self) -> tuple[Any, Any]:
         return self.change.marked
 
-    def send(self, client: Any, state: Any) -> Result[Step]:
+    def send(self, client: Any, _state: Any) -> Result[Step]:
         from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import (
             remaining_change,
             write_change,
@@ -70,10 +70,6 @@ class ChangeConfig(DruidRequest):
         written = write_change(client, self.change)
         remaining = remaining_change(client, self.change, written.after)
         done = replace(self.change, after=written.after)
-        warnings = tuple(dict.fromkeys((*state.plan.warnings, *written.warnings, *remaining.warnings)))
-        known = state.normalized_in_druid
-        if known is None:
-            known = (state.resource.get("status") or {}).get("dynamicConfig") or {}
-        known = with_normalized(known, (done,), (remaining,), _IN_STATUS)
-        state = replace(state, plan=replace(state.plan, warnings=warnings), normalized_in_druid=known)
-        return Result(self.of(done), state=state)
+        found = with_normalized({}, (done,), (remaining,), _IN_STATUS)
+        memory = {done.id: found.get(done.id)}
+        return Result(self.of(done), warnings=(*written.warnings, *remaining.warnings), memory=memory)

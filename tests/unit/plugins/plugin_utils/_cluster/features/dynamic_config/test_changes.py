@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ApiError, Unreachable
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.dynamic_config import DynamicConfig
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.dynamic_config.steps import (
     ChangeConfig,
     find_changes,
@@ -24,7 +25,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step imp
     Context,
     Result,
     execute,
-    state_after,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
@@ -48,12 +48,11 @@ class Coordinator(FakeDruid):
 
 def written(
     coordinator: Any, changes: Iterable[DruidChange], known: Mapping[str, str]
-) -> tuple[tuple[Result[Any], ...], Reconciled]:
-    """Write the changes, and return the results and the reconcile after them."""
-    before = Reconciled(druid.resource(), druid.cluster(), Observed(), Plan(), normalized_in_druid=known)
-    context = Context(cast(KubernetesApi, None), lambda _purpose: coordinator, state=before)
-    results = execute(map(ChangeConfig.of, changes), context)
-    return results, state_after(results, before)
+) -> tuple[tuple[Result[Any], ...], Mapping[str, Any]]:
+    """Write the changes, and return the results and what the status has of them afterwards."""
+    results = execute(map(ChangeConfig.of, changes), Context(cast(KubernetesApi, None), lambda _purpose: coordinator))
+    resource = {**druid.resource(), "status": {"dynamicConfig": known}}
+    return results, DynamicConfig().status(Reconciled(resource, druid.cluster(), Observed(), Plan(), results))
 
 
 def test_normalized_value_is_written_once() -> None:
@@ -62,10 +61,10 @@ def test_normalized_value_is_written_once() -> None:
     first = find_changes(coordinator, desired, {})
     assert [change.title for change in first.changes] == ["update dynamic configuration of the Coordinator"]
     assert pickle.loads(pickle.dumps(first)) == first
-    [result], done = written(coordinator, first.changes, {})
+    [result], status = written(coordinator, first.changes, {})
     assert [state["maxSegmentsToMove"] for state in result.step.states] == [5, 10]
-    assert [text for text in done.plan.warnings if "Druid normalizes maxSegmentsToMove" in text]
-    known = done.normalized_in_druid
+    assert [text for text in result.warnings if "Druid normalizes maxSegmentsToMove" in text]
+    known = status["dynamicConfig"]
     assert known == {"coordinator": digest([desired["coordinator"], coordinator.config])}
     again = find_changes(coordinator, desired, known)
     assert (again.changes, bool(again.warnings)) == ((), True)
@@ -78,8 +77,8 @@ def test_normalized_value_is_written_once() -> None:
 def test_value_that_druid_keeps_is_not_recorded() -> None:
     coordinator = Coordinator({"maxSegmentsToMove": 5})
     changes = find_changes(coordinator, {"coordinator": {"maxSegmentsToMove": 7}}, {}).changes
-    _results, done = written(coordinator, changes, {"coordinator": "1", "overlord": "2"})
-    assert (done.plan.warnings, done.normalized_in_druid) == ((), {"overlord": "2"})
+    [result], status = written(coordinator, changes, {"coordinator": "1", "overlord": "2"})
+    assert (result.warnings, status) == ((), {"dynamicConfig": {"overlord": "2"}})
 
 
 def test_a_rejected_change_is_not_recorded_and_names_its_object() -> None:
@@ -89,9 +88,9 @@ def test_a_rejected_change_is_not_recorded_and_names_its_object() -> None:
             raise ApiError(400, "no", "POST", path)
 
     changes = find_changes(Rejecting({"maxSegmentsToMove": 5}), {"coordinator": {"maxSegmentsToMove": 7}}, {}).changes
-    [result], done = written(Rejecting({}), changes, {"coordinator": "1"})
+    [result], status = written(Rejecting({}), changes, {"coordinator": "1"})
     assert (result.error or "").startswith("Dynamic configuration of the Coordinator: ")
-    assert (result.reason, done.normalized_in_druid) == ("RejectedByDruid", {"coordinator": "1"})
+    assert (result.reason, status) == ("RejectedByDruid", {})
 
 
 class Unavailable(FakeDruid):
