@@ -54,7 +54,11 @@ def problem_texts(results: Iterable[Result[Step]], findings: Iterable[Finding]) 
     failed = (each for each in results if each.error and each.was_tried and each.reason is None)
     problems = (each for each in findings if each.is_problem and each.reason != reasons.APPLY_FAILED)
     return (
-        *(EventText("Warning", reason, each.error or "") for each in failed if (reason := each.step.reason_of_failure)),
+        *(
+            EventText("Warning", reason, each.error or "")
+            for each in failed
+            if (reason := each.step.operation.reason_of_failure)
+        ),
         *(EventText("Warning", each.reason, each.message) for each in problems),
     )
 

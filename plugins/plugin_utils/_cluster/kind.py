@@ -148,7 +148,8 @@ class Druid(Kind[Options, Reconciled, Plan]):
     def masker(self, done: Reconciled) -> Masker:
         """Return a masker for the secrets in all objects that were read, including referenced ones and Druid's."""
         steps = (*done.plan.steps, *(result.step for result in done.results))
-        in_druid = (state for step in steps for state in step.states)
+        found = (each for step in steps if step.in_druid for each in step.differences)
+        in_druid = (state for each in found for state in (each.before, each.after))
         read = (*done.observed.objects.values(), *done.observed.references.values(), *in_druid)
         return masker_of([searched(done.resource), *(each for each in read if each)])
 

@@ -62,12 +62,12 @@ class Plan(plan.Plan[Step]):
     @property
     def restarts(self) -> tuple[str, ...]:
         """The keys of the groups that this reconcile restarts."""
-        return tuple(step.group or "" for step in self.steps if step.restarted_pods)
+        return tuple(step.group or "" for step in self.steps if step.restart.pods)
 
     @property
     def pending_restarts(self) -> tuple[str, ...]:
         """The keys of the groups that restart in later reconciles, in order."""
-        return tuple(step.group or "" for step in self.later if step.restarted_pods)
+        return tuple(step.group or "" for step in self.later if step.restart.pods)
 
     @property
     def pending_removals(self) -> tuple[ObjectKey, ...]:
@@ -77,7 +77,7 @@ class Plan(plan.Plan[Step]):
     @property
     def awaited_budgets(self) -> tuple[str, ...]:
         """The PodDisruptionBudgets because of which evictions are not possible now."""
-        found = (key.name for step in self.later if step.restart for key in step.restart.budgets)
+        found = (key.name for step in self.later if (found := step.restart.eviction) for key in found.budgets)
         return tuple(dict.fromkeys(found))
 
     def with_warnings(self, warnings: Iterable[str]) -> Self:

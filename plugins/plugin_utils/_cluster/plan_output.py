@@ -52,9 +52,11 @@ def restart_lines(steps: Iterable[Step]) -> list[str]:
     written = list(steps)
     by_themselves: dict[ObjectKey, list[Step]] = {}
     for step in written:
-        if step.restarted_pods:
+        if step.restart.pods:
             by_themselves.setdefault(_workload(step), []).append(step)
-    by_hand = [step for step in written if step.restarts_pods and waits_for_deletion(step.after) and _replicas(step)]
+    by_hand = [
+        step for step in written if step.restart.is_requested and waits_for_deletion(step.after) and _replicas(step)
+    ]
     causes = restart_causes(written)
     return [
         *(
@@ -72,12 +74,12 @@ def _restart(step: Step, pods: int) -> str:
 def _restarted(steps: Iterable[Step]) -> int:
     """Return the number of pods of one workload: of an eviction, the step has the number of all that are left."""
     parts = list(steps)
-    left = max((step.restart.pods for step in parts if step.restart), default=0)
-    return max(left, sum(step.restarted_pods for step in parts if not step.restart))
+    left = max((step.restart.pods for step in parts if step.restart.eviction), default=0)
+    return max(left, sum(step.restart.pods for step in parts if not step.restart.eviction))
 
 
 def _workload(step: Step) -> ObjectKey:
-    return step.restart.workload if step.restart else step.key
+    return step.restart.eviction.workload if step.restart.eviction else step.key
 
 
 def _because(causes: Sequence[str] | None) -> str:

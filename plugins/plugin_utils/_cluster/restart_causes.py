@@ -33,7 +33,7 @@ _SUBDOMAIN = "spec.serviceName"
 def restart_causes(steps: Iterable[Step]) -> Mapping[ObjectKey, tuple[str, ...]]:
     """Return the causes for each workload whose pods restart."""
     written = tuple(steps)
-    evicted = {step.key: (step.restart.cause,) for step in written if step.restart is not None}
+    evicted = {step.key: (found.cause,) for step in written if (found := step.restart.eviction) is not None}
     return evicted | {step.key: tuple(_causes(step, written)) for step in written if _replaces(step)}
 
 
@@ -41,21 +41,20 @@ def causes_by_group(steps: Iterable[Step]) -> Mapping[str, str]:
     """Return why the pods of each group restart, in one line."""
     written = tuple(steps)
     causes = restart_causes(written)
-    return {step.group or "": join_limited(causes.get(step.key, ())) for step in written if step.restarted_pods}
+    return {step.group or "": join_limited(causes.get(step.key, ())) for step in written if step.restart.pods}
 
 
 def _replaces(step: Step) -> bool:
-    return step.restarts_pods or step.adoption is not None
+    return step.restart.is_requested or step.restart.former is not None
 
 
 def _causes(step: Step, written: Sequence[Step]) -> Iterator[str]:
-    former = step.adoption.former if step.adoption else None
-    live, after = step.live or former or {}, step.after or step.manifest
+    live, after = step.live or step.restart.former or {}, step.after or step.manifest
     yield from _changed_files(step, [configuration_hash_of(each) or "" for each in (live, after)], written)
     yield from changed_data(live, after)
     for path, old, new in changed_fields(without_record(live), without_record(after)):
         is_cause = path == _SUBDOMAIN or (path.startswith(_TEMPLATE) and not path.endswith(_HASH))
-        if is_cause or (step.released_pods and path.startswith(_STRATEGY)):
+        if is_cause or (step.restart.released and path.startswith(_STRATEGY)):
             yield f"{_short(path, step.key.name)}: {old} -> {new}"
     before = template_names(live)
     added = [name for name in template_names(after) if name not in before]

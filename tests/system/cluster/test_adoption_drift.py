@@ -85,7 +85,7 @@ def test_drift_of_adopted_objects_is_reverted_without_template_changes(adopted: 
 
 def restarted(live: NamespaceClient) -> list[str]:
     """Reconcile once, and return the workloads whose pods that restarts."""
-    return [str(step.key) for step in one_pass(live, NAME).plan.steps if step.restarts_pods]
+    return [str(step.key) for step in one_pass(live, NAME).plan.steps if step.restart.is_requested]
 
 
 def test_foreign_additions_to_a_template_are_kept(adopted: NamespaceClient) -> None:

@@ -166,7 +166,9 @@ def test_duplicates_are_removed_with_a_warning_when_their_template_changes(golde
     golden.merge("Druid", "hand", {"spec": {"nodes": {"brokers": {"volumeMounts": None}}}})
     outcome = one_pass(golden, "hand")
     assert outcome.plan.findings == ()
-    assert [str(step.key) for step in outcome.plan.steps if step.restarts_pods] == ["Deployment druid-hand-brokers"]
+    assert [str(step.key) for step in outcome.plan.steps if step.restart.is_requested] == [
+        "Deployment druid-hand-brokers"
+    ]
     about_brokers = [text for text in outcome.warnings if text.startswith("spec.nodes[brokers]")]
     assert any("port plain (8082/TCP) is set twice" in text for text in about_brokers)
     assert any("variable A is set twice" in text for text in about_brokers)

@@ -271,7 +271,7 @@ def test_keeps_foreign_additions_to_pods(cluster: NamespaceClient, what: str) ->
     data = kept(cluster, "Pod", "PersistentVolumeClaim")
     change(cluster, {"podManagementPolicy": "OrderedReady"})
     [step] = one_pass(cluster, NAME, check_mode=True).plan.steps
-    assert (step.verb, step.restarts_pods) == ("recreate", False)
+    assert (step.verb, step.restart.is_requested) == ("recreate", False)
     assert one_pass(cluster, NAME).plan.findings == ()
     after = cluster.get("StatefulSet", STATEFUL)
     assert after["metadata"]["uid"] != before["metadata"]["uid"]

@@ -97,7 +97,7 @@ def test_a_rollout_waits_for_a_druid_that_does_not_respond(gated: Gated) -> None
     assert gated.proxy.exchanges == []
     gated.upgrade("apache/druid:33.0.0")
     plan = gated.reconcile(check_mode=True)
-    assert [step.group for step in plan.plan.steps if step.restarted_pods] == ["historicals"]
+    assert [step.group for step in plan.plan.steps if step.restart.pods] == ["historicals"]
     first = gated.until_restarted("historicals")
     assert first["druidBefore"].keys() >= OF_SEGMENTS
     waiting = eventually(lambda: gated.reconcile(url=NOWHERE) and gated.rollout.get("waitingFor"))

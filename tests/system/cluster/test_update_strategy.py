@@ -56,7 +56,7 @@ def change(live: NamespaceClient, strategy: Strategy, desired: dict[str, Any] | 
     for plan in (checked, done):
         assert plan.findings == ()
         assert [tuple(step.key) for step in plan.steps] == [(strategy.kind, strategy.name)]
-        assert not any(step.restarts_pods for step in plan.steps)
+        assert not any(step.restart.is_requested for step in plan.steps)
     predicted = checked.steps[0].after
     assert predicted is not None
     assert predicted["spec"][strategy.field] == of(live, strategy)

@@ -53,7 +53,7 @@ class Noticed(Step):
     notice: Notice
 
     @property
-    def _remark(self) -> str:
+    def remark(self) -> str:
         return f" ({self.notice.message})"
 
     @property
@@ -74,10 +74,6 @@ class UpdateClaim(Noticed, Patch):
     @property
     def verdicts(self) -> Literal["writes", "patches"] | None:
         return None if self.group is None else "patches"
-
-    @property
-    def is_removal(self) -> bool:
-        return self.group is None
 
 
 def updated_claim(live: Manifest, changes: Changes, notice: Notice, group: str | None) -> UpdateClaim:

@@ -14,6 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_own
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.patch import Patch
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Operation
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import finalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
     WORKLOADS,
@@ -47,16 +48,12 @@ class ChangeFinalizer(ChangeResource):
     is_last: ClassVar[bool] = True
 
     @property
-    def _remark(self) -> str:
+    def remark(self) -> str:
         return " (finalizer)"
 
     @property
-    def counted(self) -> None:
-        return None
-
-    @property
-    def reason_of_failure(self) -> str:
-        return ""
+    def operation(self) -> Operation:
+        return Operation("update", counted=None)
 
 
 def keep_finalizer(resource: Manifest, always: bool = False) -> tuple[ChangeResource, ...]:

@@ -47,11 +47,7 @@ class Release(Patch):
 
     releases: frozenset[str]
 
-    @property
-    def is_removal(self) -> bool:
-        return self.group is None
-
-    def keeping(self, _unchanged: object) -> Self | None:
+    def without_restart(self) -> Self | None:
         return self
 
     def carry_out(self, context: Context) -> Result[Step]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Self, TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
@@ -18,13 +19,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pre
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     partition,
     released_pods,
+    replicas,
     template_names,
     waits_for_deletion,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.ownership import PAUSES_SECONDS, settled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import (
-    Adoption,
-    Kept,
+    CREATE,
+    NO_RESTART,
+    UPDATE,
+    Operation,
+    Restart,
     Step,
     Verdict,
     annotated,
@@ -71,7 +76,8 @@ class Apply(Step):
     has more fields than the applied one: initial replicas of an autoscaled workload, or fields of other managers in a
     recreated object. `former` is the object that it replaced, if that is not `live`. `kept_pods`: the pods that a
     rollout does not replace, if the partition of the StatefulSet is a temporary one. `until_restart` are
-    annotations as long as the restart has to wait (None: they are removed). `adoption`: see the property.
+    annotations as long as the restart has to wait (None: they are removed). `adoption`: the restart of pods without a
+    workload; like the effects, only in the result of a decision.
     """
 
     managed_fields: list[dict[str, Any]] | None = None
@@ -79,11 +85,11 @@ class Apply(Step):
     former: Manifest | None = None
     kept_pods: int | None = None
     until_restart: Mapping[str, str | None] = field(default_factory=dict)
-    adoption: Adoption | None = None
+    adoption: Restart | None = None
 
     @property
-    def verb(self) -> str:
-        return "create" if self.creates else "update"
+    def operation(self) -> Operation:
+        return CREATE if self.creates else UPDATE
 
     @property
     def message(self) -> str:
@@ -97,20 +103,17 @@ class Apply(Step):
 
     # What it does to pods.
 
-    @property
-    def changes_pods(self) -> bool:
-        if self.key.kind not in WORKLOADS or self.live is None or self.after is None:
-            return False
-        before, after = self.live["spec"], self.after["spec"]
-        subdomains = {each.get("serviceName") or "" for each in (before, after)}
-        added_claims = {*template_names(self.after)} - {*template_names(self.live)}
-        return before["template"] != after["template"] or len(subdomains) > 1 or bool(added_claims)
-
-    @property
-    def released_pods(self) -> int:
-        if self.key.kind != "StatefulSet" or self.live is None or self.after is None:
-            return 0
-        return released_pods(self.live, self.after, self.kept_pods if self.begins_drain else None)
+    @cached_property
+    def restart(self) -> Restart:
+        if self.adoption is not None:
+            return self.adoption
+        live, after = self.live, self.after
+        if self.key.kind not in WORKLOADS or live is None or after is None:
+            return NO_RESTART
+        kept = self.kept_pods if self.begins_drain else None
+        released = released_pods(live, after, kept) if self.key.kind == "StatefulSet" else 0
+        outdates = _outdates_pods(live, after)
+        return Restart(self._replaced_pods(live, after) if outdates else released, outdates, released)
 
     @property
     def begins_drain(self) -> bool:
@@ -118,32 +121,30 @@ class Apply(Step):
         annotations = (self.live or {}).get("metadata", {}).get("annotations") or {}
         return self.kept_pods is not None and names.DRAIN_ANNOTATION not in annotations
 
-    @property
-    def restarted_pods(self) -> int:
-        if self.adoption is not None:
-            return self.adoption.pods
-        if not self.changes_pods or waits_for_deletion(self.after):
-            return self.released_pods
-        before, after = ((live or {})["spec"].get("replicas", 1) for live in (self.live, self.after))
-        kept = partition(self.after or {"spec": {}}) if self.kept_pods is None else self.kept_pods
-        return int(max(0, min(before, after) - kept))
+    def _replaced_pods(self, live: Manifest, after: Manifest) -> int:
+        """Return how many pods with another template are replaced by their controller."""
+        if waits_for_deletion(after):
+            return 0
+        kept = partition(after) if self.kept_pods is None else self.kept_pods
+        return max(0, min(replicas(live), replicas(after)) - kept)
 
-    def keeping(self, unchanged: Callable[[Self], Kept]) -> Step | None:
-        """Return the step with the live fields of `spec` that are kept; None if nothing else changes.
+    def without_restart(self) -> Step | None:
+        """Return the write of a workload without its pod template; None if nothing else changes.
 
-        A workload whose field ownership has to be migrated waits as a whole.
+        Nor its update strategy, if that is what has kept pods of an old revision so far, or the drain of its pods would
+        begin. A workload whose field ownership has to be migrated waits as a whole.
         """
-        fields, annotations = unchanged(self)
         live, after = self.live, self.after
         if self.key.kind not in WORKLOADS or self.managed_fields is not None or live is None or after is None:
             return None
-        metadata = {**annotated(after, annotations)["metadata"]}
+        fields = ("template", "updateStrategy") if self.restart.released or self.begins_drain else ("template",)
+        metadata = {**annotated(after, self.until_restart)["metadata"]}
         metadata["managedFields"] = live["metadata"].get("managedFields")
         spec = {**after["spec"], **{name: live["spec"][name] for name in fields if name in live["spec"]}}
         kept = {**after, "metadata": metadata, "spec": spec}
         if same_object(live, kept):
             return None
-        manifest = _with_owned(fields, annotated(self.manifest, annotations), live)
+        manifest = _with_owned(fields, annotated(self.manifest, self.until_restart), live)
         return replace(self, manifest=manifest, after=kept, initial=None)
 
     # The verdict of the API server.
@@ -285,6 +286,13 @@ class Apply(Step):
         found = ((each["metadata"].get("annotations") or {}) for each in (self.live, self.manifest))
         is_recorded = any(name in annotations for annotations in found for name in _RECORDS)
         return is_recorded or partition(self.live) != partition(self.after or self.manifest)
+
+
+def _outdates_pods(live: Manifest, after: Manifest) -> bool:
+    """True when running pods have another template or subdomain than the workload, or no volume of a claim template."""
+    subdomains = {each["spec"].get("serviceName") or "" for each in (live, after)}
+    added_claims = {*template_names(after)} - {*template_names(live)}
+    return live["spec"]["template"] != after["spec"]["template"] or len(subdomains) > 1 or bool(added_claims)
 
 
 def _with_metadata(manifest: Manifest, **more: str) -> Manifest:

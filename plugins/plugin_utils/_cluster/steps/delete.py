@@ -6,10 +6,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import DELETE, Operation, Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
 
@@ -20,30 +18,13 @@ class Delete(Step):
 
     live: Manifest
 
-    deletes: ClassVar[bool] = True
-
     @property
-    def verb(self) -> str:
-        return "delete"
+    def operation(self) -> Operation:
+        return DELETE
 
     @property
     def message(self) -> str:
         return f"Successfully deleted object [{self.key.name}:*v1.{self.key.kind}] in namespace [{self.namespace}]"
-
-    @property
-    def is_destructive(self) -> bool:
-        return self.deletes_claim or super().is_destructive
-
-    @property
-    def is_leaf(self) -> bool:
-        """The replicas of a group depend on the removal of its autoscaler: until then it would revert them."""
-        return super().is_leaf and self.key.kind != "HorizontalPodAutoscaler"
-
-    def skipped(self, failed: Step) -> str:
-        return f"{self.key} was not deleted because {failed.key} failed."
-
-    def observed_after(self, observed: Observed, _live: Manifest | None) -> Observed:
-        return observed.without([self.key])
 
     def dry_run(self, context: Context) -> Verdict:
         if not is_terminating(self.live):

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import masked_pair
@@ -32,8 +32,7 @@ class DruidRequest(Request, Step):
 
     what: ObjectKey
     action: str
-    # required: without field(), the default would be that of Step
-    states: tuple[Any, Any] = field()
+    states: tuple[Any, Any]
     reason: str = reasons.UPDATE_SUCCEEDED
 
     @property

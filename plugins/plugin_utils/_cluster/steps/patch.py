@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import UPDATE, Operation, Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
@@ -22,8 +22,8 @@ class Patch(Step):
     patch: list[dict[str, Any]] = field(default_factory=list)
 
     @property
-    def reason(self) -> str:
-        return ""
+    def operation(self) -> Operation:
+        return UPDATE._replace(reason="")
 
     def dry_run(self, context: Context) -> Verdict:
         return Verdict(self, self._send(context, dry_run=True))

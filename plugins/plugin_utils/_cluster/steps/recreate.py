@@ -11,7 +11,7 @@ from typing import ClassVar
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.differences import change_text
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.quota_errors import leaves_room
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import UPDATE, Operation, Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
     CONFLICT,
     ApiError,
@@ -45,11 +45,11 @@ class Recreate(Apply):
     recreates: ClassVar[bool] = True
 
     @property
-    def verb(self) -> str:
-        return "recreate"
+    def operation(self) -> Operation:
+        return UPDATE._replace(verb="recreate")
 
     @property
-    def _remark(self) -> str:
+    def remark(self) -> str:
         return " (immutable field; pods keep running)"
 
     @property
@@ -57,7 +57,7 @@ class Recreate(Apply):
         changes = change_text(self.live, self.after)
         return f"Recreated [{self.key.name}:*v1.{self.key.kind}], leaving its pods.{changes}"
 
-    def keeping(self, _unchanged: object) -> Step | None:
+    def without_restart(self) -> Step | None:
         return None
 
     def dry_run(self, context: Context) -> Verdict:

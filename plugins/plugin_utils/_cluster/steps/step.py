@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -25,16 +25,22 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 
 LEAVES = ("Ingress", "PodDisruptionBudget", "HorizontalPodAutoscaler")
 DESTRUCTIVE = " (destructive)"
-_UPDATE = (reasons.UPDATE_SUCCEEDED, reasons.UPDATE_FAILED)
-_DELETE = (reasons.DELETE_SUCCEEDED, reasons.DELETE_FAILED)
-# Of the events about success and failure, by verb.
-_REASONS = {
-    "create": (reasons.CREATE_SUCCEEDED, reasons.CREATE_FAILED),
-    "update": _UPDATE,
-    "recreate": _UPDATE,
-    "delete": _DELETE,
-    "evict": _DELETE,
-}
+# Kinds of which a removed group leaves something that is changed, and not deleted.
+_LEFT = ("PersistentVolumeClaim", "StatefulSet")
+
+
+class Operation(NamedTuple):
+    """What is done to an object: the word for it, the reasons of its events (empty: none), and its part of a metric."""
+
+    verb: str
+    reason: str = ""
+    reason_of_failure: str = ""
+    counted: Literal["applied", "removed"] | None = "applied"
+
+
+CREATE = Operation("create", reasons.CREATE_SUCCEEDED, reasons.CREATE_FAILED)
+UPDATE = Operation("update", reasons.UPDATE_SUCCEEDED, reasons.UPDATE_FAILED)
+DELETE = Operation("delete", reasons.DELETE_SUCCEEDED, reasons.DELETE_FAILED, "removed")
 
 
 @dataclass(frozen=True)
@@ -45,15 +51,13 @@ class Effect:
     is_destructive: bool = False
 
 
-class Restart(NamedTuple):
-    """A pod that is evicted because it must be replaced: it is the next one of this number of pods of a workload.
+class Eviction(NamedTuple):
+    """Why a pod of a workload is evicted, and the PodDisruptionBudgets because of which it is not possible now.
 
-    `cause` is why, and `budgets` are the PodDisruptionBudgets because of which it is not possible now. `has_begun`:
-    others of the workload were replaced. `is_ready`: the others are ready, except those that the controller cannot
-    create while a pod lacks a volume. None: all pods must be available.
+    `has_begun`: others of the workload were replaced. `is_ready`: the others are ready, except those that the
+    controller cannot create while a pod lacks a volume. None: all pods must be available.
     """
 
-    pods: int
     workload: ObjectKey
     cause: str
     budgets: tuple[ObjectKey, ...] = ()
@@ -61,24 +65,28 @@ class Restart(NamedTuple):
     is_ready: bool | None = None
 
 
-class Adoption(NamedTuple):
-    """The pods of a deleted workload that the created one adopts and replaces.
+class Restart(NamedTuple):
+    """What a step does to running pods: the number of those that are replaced because of it.
 
-    `former` is the deleted workload, as far as they show it.
+    Those that a partition keeps are not counted; of an eviction, it is the number of all that are left. `outdates`: it
+    changes their template or subdomain, or adds a claim template. `released` is the number of pods of an old revision
+    that the update strategy has kept, and keeps no longer. `former` is the deleted workload whose pods are adopted and
+    replaced, as far as they show it.
     """
 
-    pods: int
-    former: Manifest
+    pods: int = 0
+    outdates: bool = False
+    released: int = 0
+    former: Manifest | None = None
+    eviction: Eviction | None = None
+
+    @property
+    def is_requested(self) -> bool:
+        """True when the write changes what running pods are made of, or releases pods that its strategy has kept."""
+        return self.outdates or bool(self.released)
 
 
-class Kept(NamedTuple):
-    """What an apply keeps while the restart is pending.
-
-    These fields of `spec` stay as they are, and the annotations have these values (None: they are removed).
-    """
-
-    fields: Sequence[str]
-    annotations: Mapping[str, str | None]
+NO_RESTART = Restart()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +95,8 @@ class Step(step.Step):
 
     `manifest` is what is applied, empty if nothing is. `live` is the object before (None: it is created, or it is not
     in Kubernetes), `after` the object afterwards (None: it is deleted, or not known yet). `effects` is what controllers
-    do because of it; a decision has them only in its result.
+    do because of it; a decision has them only in its result. `follows` are the groups whose pods restart before those
+    of its group.
     """
 
     group: str | None = None
@@ -95,22 +104,24 @@ class Step(step.Step):
     live: Manifest | None = None
     after: Manifest | None = None
     effects: tuple[Effect, ...] = ()
-    # Of an object in Druid, before and after.
-    states: tuple[Any, ...] = ()
-    # The groups whose pods restart before those of its group.
     follows: frozenset[str] = frozenset()
 
     # It marks or deletes an orphaned PVC.
     is_of_orphan: ClassVar[bool] = False
-
     # It deletes an object and creates it again.
     recreates: ClassVar[bool] = False
-    # It deletes an object.
-    deletes: ClassVar[bool] = False
     # It comes before the objects of all groups.
     prepares: ClassVar[bool] = False
     # It is the last step of a deletion: any failure before it prevents it.
     is_last: ClassVar[bool] = False
+
+    @property
+    def operation(self) -> Operation:
+        return UPDATE
+
+    @property
+    def verb(self) -> str:
+        return self.operation.verb
 
     @property
     def key(self) -> ObjectKey:
@@ -120,25 +131,23 @@ class Step(step.Step):
     def namespace(self) -> str:
         return str((self.live or self.manifest)["metadata"]["namespace"])
 
-    @property
-    def verb(self) -> str:
-        return "update"
+    # What is shown of it.
 
     @property
     def title(self) -> str:
-        return f"{self.verb} {self.key}{self._mark}"
+        return self._line()
 
     @property
     def lines(self) -> tuple[str, ...]:
-        return (f"{self.verb} {self.key}{self._remark}{self._mark}",)
+        return (self._line(self.remark),)
+
+    def _line(self, remark: str = "") -> str:
+        return f"{self.verb} {self.key}{remark}{DESTRUCTIVE if self.is_destructive else ''}"
 
     @property
-    def _remark(self) -> str:
+    def remark(self) -> str:
+        """What its line in the plan has besides its title."""
         return ""
-
-    @property
-    def _mark(self) -> str:
-        return DESTRUCTIVE if self.is_destructive else ""
 
     @property
     def differences(self) -> tuple[ObjectDifference, ...]:
@@ -149,24 +158,15 @@ class Step(step.Step):
 
     @property
     def counted(self) -> Literal["applied", "removed"] | None:
-        return "removed" if self.deletes else "applied"
+        return self.operation.counted
 
     @property
     def reason(self) -> str:
-        return _REASONS[self.verb][0]
-
-    @property
-    def reason_of_failure(self) -> str:
-        """The reason of the event about its failure; empty if there is none."""
-        return _REASONS[self.verb][1]
+        return self.operation.reason
 
     @property
     def message(self) -> str:
         return f"Updated [{self.key.name}:*v1.{self.key.kind}].{change_text(self.live, self.after)}"
-
-    def observed_after(self, observed: Observed, live: Manifest | None) -> Observed:
-        """Return the observed objects after the write, of which `live` is the result."""
-        return observed if live is None else observed.with_objects([live])
 
     def explain(self, error: KubernetesError) -> str:
         if not (isinstance(error, ApiError) and error.is_conflict):
@@ -174,7 +174,43 @@ class Step(step.Step):
         return f"{self.key} was modified concurrently, so nothing was written to it. Retry. ({error.message})"
 
     def skipped(self, failed: Any) -> str:
-        return f"{self.key} was not written because {failed.key} failed."
+        return f"{self.key} was not {'deleted' if self.deletes else 'written'} because {failed.key} failed."
+
+    # What it does to its object, and to pods.
+
+    @property
+    def created(self) -> Manifest:
+        """The manifest of the creation."""
+        return self.manifest
+
+    @property
+    def creates(self) -> bool:
+        return self.live is None and bool(self.manifest)
+
+    @property
+    def deletes(self) -> bool:
+        return self.counted == "removed"
+
+    @property
+    def deletes_claim(self) -> bool:
+        return self.deletes and self.key.kind == "PersistentVolumeClaim"
+
+    @property
+    def is_destructive(self) -> bool:
+        """True when a PVC is deleted, by the step or because of it, now or later, or the last group of a role is."""
+        return self.deletes_claim or any(effect.is_destructive for effect in self.effects)
+
+    @property
+    def restart(self) -> Restart:
+        return NO_RESTART
+
+    def observed_after(self, observed: Observed, live: Manifest | None) -> Observed:
+        """Return the observed objects after the write, of which `live` is the result."""
+        if self.deletes:
+            return observed.without([self.key])
+        return observed if live is None else observed.with_objects([live])
+
+    # What depends on it.
 
     def blocks(self, step: Step) -> bool:
         """Shared objects come before the groups, objects of a group in their order, and the finalizer last."""
@@ -190,32 +226,11 @@ class Step(step.Step):
             return not self.removes_group
         return self.group == step.group or self.group in step.follows
 
-    # What it is.
-
-    @property
-    def created(self) -> Manifest:
-        """The manifest of the creation."""
-        return self.manifest
-
-    @property
-    def creates(self) -> bool:
-        return self.live is None and bool(self.manifest)
-
-    @property
-    def deletes_claim(self) -> bool:
-        return self.deletes and self.key.kind == "PersistentVolumeClaim"
-
-    @property
-    def is_destructive(self) -> bool:
-        """True when a PVC is deleted, by the step or because of it, now or later, or the last group of a role is."""
-        return any(effect.is_destructive for effect in self.effects)
-
-    # What depends on it.
-
     @property
     def is_leaf(self) -> bool:
-        """True if no other step depends on this one."""
-        return self.is_of_orphan or self.key.kind in LEAVES
+        """True if no other step depends on this one; replicas depend on the removal of an autoscaler."""
+        removes_autoscaler = self.deletes and self.key.kind == "HorizontalPodAutoscaler"
+        return self.is_of_orphan or (self.key.kind in LEAVES and not removes_autoscaler)
 
     @property
     def removes_group(self) -> bool:
@@ -225,41 +240,9 @@ class Step(step.Step):
     @property
     def is_removal(self) -> bool:
         """True for that, and for a step about PVCs of a removed group: they are retained, or marked as orphaned."""
-        return self.removes_group
+        return self.group is None and (self.deletes or self.key.kind in _LEFT)
 
-    # What it does to pods.
-
-    @property
-    def restart(self) -> Restart | None:
-        """The pod that it evicts."""
-        return None
-
-    @property
-    def adoption(self) -> Adoption | None:
-        """The pods without a workload that it replaces; like the effects, only in the result of a decision."""
-        return None
-
-    @property
-    def restarts_pods(self) -> bool:
-        """True when the write changes what running pods are made of, or releases pods that its strategy has kept."""
-        return self.changes_pods or bool(self.released_pods)
-
-    @property
-    def changes_pods(self) -> bool:
-        """True when the write changes the template or subdomain of running pods, or adds a claim template."""
-        return False
-
-    @property
-    def released_pods(self) -> int:
-        """The number of pods of an old revision that the update strategy has kept, and keeps no longer."""
-        return 0
-
-    @property
-    def restarted_pods(self) -> int:
-        """The number of running pods that are replaced because of the step, without those of a partition."""
-        return 0
-
-    # The verdict of the API server.
+    # The verdict of the API server, and what is done.
 
     @property
     def verdicts(self) -> Literal["writes", "patches"] | None:
@@ -274,13 +257,8 @@ class Step(step.Step):
         """Return whether the result of a dry run differs from the live object."""
         return True
 
-    # What is done of it while the restart of its group waits.
-
-    def keeping(self, _unchanged: Callable[[Any], Kept]) -> Step | None:
-        """Return the part that does not wait for the restart of the group, None if the whole step waits.
-
-        `unchanged` returns what an apply keeps until then.
-        """
+    def without_restart(self) -> Step | None:
+        """Return the part that does not wait for the restart of the group, None if the whole step waits."""
         return None
 
     @abstractmethod

@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import without_duplicates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import ordinal_of, updated_ordinals
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Adoption, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Restart, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import difference, field_set
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import merge, remove
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
@@ -31,13 +31,13 @@ _OURS = ("command", "args", "env", "envFrom", "lifecycle", "livenessProbe", "rea
 _ADDED_TOLERATIONS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
-def adoption(step: Step, observed: Observed) -> Adoption | None:
+def adoption(step: Step, observed: Observed) -> Restart | None:
     """Return which pods without a workload the step replaces; None if there are none."""
     workload = step.after or step.created
     if not step.creates or step.key.kind not in WORKLOADS or "template" not in workload["spec"]:
         return None
     pods = [pod for pod in observed.orphans_of(step.key.name) if _is_replaced(pod, workload)]
-    return Adoption(len(pods), _former(pods[0], workload)) if pods else None
+    return Restart(len(pods), former=_former(pods[0], workload)) if pods else None
 
 
 def _is_replaced(pod: Manifest, workload: Manifest) -> bool:

@@ -29,12 +29,12 @@ def blocked_restarts(candidates: Iterable[Step], findings: Iterable[Finding], in
     """
     blocked = blocked_groups(findings)
     found = (_predicted(step, inputs) for step in candidates if step.group is not None and step.group in blocked)
-    restarts = tuple(step for step in found if step.restarted_pods)
+    restarts = tuple(step for step in found if step.restart.pods)
     for step in restarts:
         if step.manifest and not step.recreates:
             inputs.reads.template(step)
     judged = (_predicted(step, inputs) for step in restarts)
-    return tuple(step for step in judged if step.restarted_pods)
+    return tuple(step for step in judged if step.restart.pods)
 
 
 def _predicted(step: Step, inputs: Inputs) -> Step:
@@ -60,7 +60,7 @@ def behind_blocked(
     if annotations.get(names.RESTART_OUT_OF_ORDER_ANNOTATION) == "true":
         return ()
     later = (key for key in order[first + 1 :] if key in restarts)
-    return tuple(key for key in later if restarts[key].changes_pods and states[key].cause is None)
+    return tuple(key for key in later if restarts[key].restart.outdates and states[key].cause is None)
 
 
 def order_warnings(waiting: Sequence[str], blocked: Iterable[Step]) -> Iterator[str]:

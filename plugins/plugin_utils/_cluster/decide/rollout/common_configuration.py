@@ -70,7 +70,7 @@ def _key(cluster: Cluster) -> ObjectKey:
 
 def _groups(waiting: Collection[Step]) -> list[str]:
     """Return the groups whose pods have the hash of an earlier common ConfigMap."""
-    found = (step.group for step in waiting if step.restarted_pods and step.restart is None and _reads_another(step))
+    found = (step.group for step in waiting if step.restart.pods and not step.restart.eviction and _reads_another(step))
     return [*dict.fromkeys(key for key in found if key is not None)]
 
 

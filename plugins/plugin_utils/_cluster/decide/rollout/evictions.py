@@ -31,7 +31,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
     waits_for_deletion,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Restart, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import (
+    DELETE,
+    NO_RESTART,
+    Eviction,
+    Operation,
+    Restart,
+    Step,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
     WORKLOADS,
     Manifest,
@@ -47,15 +54,11 @@ _READY = ("Ready", "True")
 class Evict(Delete):
     """The eviction of a pod, which has to be tried: a dry run shows nothing."""
 
-    restart: Restart | None = None
+    restart: Restart = NO_RESTART
 
     @property
-    def verb(self) -> str:
-        return "evict"
-
-    @property
-    def restarted_pods(self) -> int:
-        return self.restart.pods if self.restart else 0
+    def operation(self) -> Operation:
+        return DELETE._replace(verb="evict")
 
     @property
     def verdicts(self) -> None:
@@ -110,15 +113,15 @@ def subdomain(pod: Manifest) -> str:
 def exhausted_budgets(steps: Iterable[Step], inputs: Inputs) -> Iterator[str]:
     """Yield a warning for each eviction that is not allowed, and will not be by itself."""
     for step in steps:
-        restart = step.restart
-        if restart is None or not restart.budgets:
+        eviction = step.restart.eviction
+        if eviction is None or not eviction.budgets:
             continue
         known = _with_all_budgets(inputs).objects
-        refusal = lasting_refusal(tuple(known[key] for key in restart.budgets), inputs.now)
+        refusal = lasting_refusal(tuple(known[key] for key in eviction.budgets), inputs.now)
         if refusal is not None:
             cause, end = refusal
             yield (
-                f"{cause}, so {restart.pods} of group {step.group} stay as they are ({restart.cause}): "
+                f"{cause}, so {step.restart.pods} of group {step.group} stay as they are ({eviction.cause}): "
                 f"they restart when {end}, or when they are deleted"
             )
 
@@ -139,7 +142,7 @@ def _replaceable(group: Group, observed: Observed) -> Iterator[Manifest]:
 
 def _replaces_pods(step: Step) -> bool:
     is_recreated = step.recreates and step.key.kind in WORKLOADS
-    return is_recreated or step.key.kind == "Pod" or bool(step.restarted_pods)
+    return is_recreated or step.key.kind == "Pod" or bool(step.restart.pods)
 
 
 def _eviction(group: Group, pods: list[Manifest], inputs: Inputs) -> Evict:
@@ -147,15 +150,14 @@ def _eviction(group: Group, pods: list[Manifest], inputs: Inputs) -> Evict:
     workload = observed.workload(group) or {}
     missing = missing_volumes(pods[0], workload)
     cause = f"subdomain: {subdomain(pods[0])} -> {workload['spec'].get('serviceName') or '(none)'}"
-    restart = Restart(
-        len(pods),
+    eviction = Eviction(
         key_of(workload),
         f"volumeClaimTemplates: {', '.join(missing)}" if missing else cause,
         tuple(map(key_of, blocking_budgets(pods[0], _with_all_budgets(inputs).of_kind(BUDGET)))),
         has_begun=len(pods) < len([*_replaceable(group, observed)]),
         is_ready=_are_others_ready(pods[0], workload, observed.pods_of(group), inputs.now) if missing else None,
     )
-    return Evict(group=group.key, live=pods[0], restart=restart)
+    return Evict(group=group.key, live=pods[0], restart=Restart(len(pods), eviction=eviction))
 
 
 def _are_others_ready(first: Manifest, workload: Manifest, pods: Iterable[Manifest], now: datetime) -> bool:

@@ -27,9 +27,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
     druid_gate,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import exhausted_budgets
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.live_template import (
-    without_restart,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.order import rollout_order
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.pending_removals import (
     pending_removals,
@@ -66,14 +63,16 @@ def gate(steps: Sequence[Step], inputs: Inputs, blocked: Sequence[Step] = ()) ->
     `blocked` are the restarts of blocked groups. Druid is asked if the pods are available and the next group is about
     to restart.
     """
-    restarts = {step.group or "": step for step in steps if step.restarted_pods}
+    restarts = {step.group or "": step for step in steps if step.restart.pods}
     order = rollout_order(inputs.cluster, (*restarts.values(), *blocked))
     found = group_states(inputs.cluster, inputs.live, as_it_is=True)
     states = {state.key: _without_stuck_controller(state, restarts.get(state.key)) for state in found}
     created = {step.group for step in steps if step.creates and step.key.kind in WORKLOADS}
     rolls = bool(inputs.cluster.spec.get("rollingDeploy"))
     behind = behind_blocked(order.groups, blocked, restarts, states, inputs.cluster.annotations)
-    possible = {key: step for key, step in restarts.items() if step.restart is None or not step.restart.budgets}
+    possible = {
+        key: step for key, step in restarts.items() if not (step.restart.eviction and step.restart.eviction.budgets)
+    }
     possible = {key: step for key, step in possible.items() if key not in behind}
     allowed = _allowed(order.groups, possible, states, created) if rolls else possible.keys()
     allowed = {key for key in allowed if _is_due(possible[key], states[key])}
@@ -107,7 +106,7 @@ def _is_next(
     allowed: Collection[str],
 ) -> bool:
     """True if all pods are available, so that the first pods of the next group may restart."""
-    begins = (key for key in allowed if not ((found := restarts[key].restart) and found.has_begun))
+    begins = (key for key in allowed if not ((found := restarts[key].restart.eviction) and found.has_begun))
     return any(begins) and all(states[key].is_complete and key not in created for key in order)
 
 
@@ -116,7 +115,8 @@ def _without_stuck_controller(state: GroupState, step: Step | None) -> GroupStat
 
     Such a group waits for its turn, or for its PodDisruptionBudget, and others do not wait for it.
     """
-    if step is None or step.restart is None or not step.restart.is_ready:
+    eviction = step.restart.eviction if step is not None else None
+    if eviction is None or not eviction.is_ready:
         return state
     return replace(state, desired=state.ready, is_settled=True, is_available=True)
 
@@ -135,7 +135,9 @@ def _allowed(
     unavailable = [key for key in order if not states[key].is_complete or key in created]
     if not unavailable:
         waiting = [key for key in order if key in restarts]
-        return [*(key for key in waiting if (found := restarts[key].restart) and found.has_begun), *waiting][:1]
+        return [*(key for key in waiting if (found := restarts[key].restart.eviction) and found.has_begun), *waiting][
+            :1
+        ]
     down = [key for key in unavailable if key in restarts and states[key].is_down]
     working = [key for key in unavailable if key not in down and (key in restarts or states[key].is_rolling)]
     first = sorted(working, key=lambda key: _precedence(states[key], restarts.get(key)))[:1]
@@ -149,7 +151,7 @@ def _precedence(state: GroupState, step: Step | None) -> tuple[int, bool, bool]:
     long as workers are drained.
     """
     is_due = step is not None and _is_due(step, state)
-    if (state.is_rolling and not state.is_held) or (step and step.restart):
+    if (state.is_rolling and not state.is_held) or (step and step.restart.eviction):
         rank = 0
     elif is_due and state.cause is not None:
         rank = 1
@@ -160,14 +162,15 @@ def _precedence(state: GroupState, step: Step | None) -> tuple[int, bool, bool]:
 
 def _is_due(step: Step, state: GroupState) -> bool:
     """True unless a pod would be evicted while another one of its group is not available or is being replaced."""
-    if step.restart is None:
+    eviction = step.restart.eviction
+    if eviction is None:
         return True
-    return state.is_complete if step.restart.is_ready is None else step.restart.is_ready
+    return state.is_complete if eviction.is_ready is None else eviction.is_ready
 
 
 def _is_held(step: Step, held: Collection[str]) -> bool:
     """True for a step that belongs to the restart of a group that waits."""
-    if step.restart is not None:
+    if step.restart.eviction is not None:
         return step.group in held
     return step.group in held and not (step.creates or step.deletes) and step.key.kind in _OF_NEW_PODS
 
@@ -192,5 +195,5 @@ def _now(steps: Sequence[Step], held: Collection[object], removals: Collection[o
             continue
         if step.key not in held:
             yield step
-        elif (rest := without_restart(step)) is not None:
+        elif (rest := step.without_restart()) is not None:
             yield rest

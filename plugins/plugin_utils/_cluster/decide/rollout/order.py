@@ -25,7 +25,9 @@ class Order(NamedTuple):
 def rollout_order(cluster: Cluster, restarts: Iterable[Step]) -> Order:
     """Return the order; `restarts` are the steps that restart pods."""
     keys = tuple(group.key for group in cluster.groups)
-    changes = [pair for pair in map(_images, (step for step in restarts if not step.restart)) if pair[0] != pair[1]]
+    changes = [
+        pair for pair in map(_images, (step for step in restarts if not step.restart.eviction)) if pair[0] != pair[1]
+    ]
     unknown = [new if image.version(old) else old for old, new in changes if None in _versions(old, new)]
     if unknown:
         return Order(keys, (_warning(unknown),))

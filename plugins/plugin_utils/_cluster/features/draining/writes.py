@@ -137,7 +137,7 @@ def _held(step: Apply) -> Apply:
     """
     text, live = text_of(step.manifest), text_of(step.live)
     is_mark = step.begins_drain and text == to_annotation(())
-    is_release = bool(step.released_pods) and not step.begins_drain
+    is_release = bool(step.restart.released) and not step.begins_drain
     return replace(step, until_restart={names.DRAIN_ANNOTATION: live if is_mark or is_release else text})
 
 

@@ -115,7 +115,7 @@ def steps(which: Cluster, live: Observed) -> tuple[Step, ...]:
 
 def restarted(plan: Plan) -> list[str]:
     """Return the groups that a plan restarts now."""
-    return [step.group or "" for step in plan.steps if step.restarted_pods]
+    return [step.group or "" for step in plan.steps if step.restart.pods]
 
 
 def predicted(step: Step) -> Step:

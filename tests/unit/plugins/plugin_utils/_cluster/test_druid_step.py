@@ -116,7 +116,7 @@ def test_it_is_part_of_the_plan() -> None:
 
 def test_it_is_not_an_object_in_kubernetes() -> None:
     assert predicted(Observed(), [STEP]) == Observed()
-    assert (STEP.manifest, STEP.restarts_pods, STEP.is_destructive) == ({}, False, False)
+    assert (STEP.manifest, STEP.restart.is_requested, STEP.is_destructive) == ({}, False, False)
 
 
 def test_it_has_one_event() -> None:

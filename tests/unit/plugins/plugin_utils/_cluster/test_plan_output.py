@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.recreate import Recreate
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Restart, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Eviction, Restart, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._values.test_nested_json import nested
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
@@ -169,7 +169,7 @@ def test_a_restart_of_several_steps_is_one() -> None:
     ]
     workload = ObjectKey("StatefulSet", "a")
     evicted = [
-        Evict(group="a", live=pod, restart=Restart(left, workload, "it has no volume"))
+        Evict(group="a", live=pod, restart=Restart(left, eviction=Eviction(workload, "it has no volume")))
         for left, pod in ((left, {"kind": "Pod", "metadata": {"name": f"a-{left}"}}) for left in (3, 2, 1))
     ]
     assert plan_output.restart_lines(evicted) == ["restart 1: group a (StatefulSet a), 3 pods: it has no volume"]

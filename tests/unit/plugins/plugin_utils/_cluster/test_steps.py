@@ -17,7 +17,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.ver
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import ChangeResource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRuns
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.recreate import DELETION_ATTEMPTS, Recreate
@@ -275,9 +274,7 @@ def test_pod_that_must_be_replaced_is_evicted(server: Server, api: KubernetesApi
     metadata = {"name": "a-1", "namespace": "ns", "uid": "u-1"}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {}}
     server.responses = [OK]
-    [result] = execute(
-        [Evict(group="a", live=pod, restart=Restart(2, ObjectKey("StatefulSet", "a"), ""))], Context(api)
-    )
+    [result] = execute([Evict(group="a", live=pod, restart=Restart(2))], Context(api))
     assert (result.is_done, result.live) == (True, None)
     assert [(request.method, request.path) for request in server.requests] == [
         ("POST", "/api/v1/namespaces/ns/pods/a-1/eviction")

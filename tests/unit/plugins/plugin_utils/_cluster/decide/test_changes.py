@@ -116,7 +116,7 @@ def test_only_the_changed_object_is_updated() -> None:
     cluster, after = cluster_and_desired({**EVERYTHING, "image": "new"})
     [step] = changed_objects(cluster, after, converged(before))
     assert (step.verb, step.key.kind, step.group) == ("update", "StatefulSet", "brokers")
-    assert step.restarts_pods
+    assert step.restart.is_requested
     assert step.live == workload(converged(before))
     assert step.after is not None
     assert step.after["spec"]["template"] == step.manifest["spec"]["template"]
@@ -244,7 +244,7 @@ def test_stopped_group_has_no_replicas() -> None:
     [step] = changed_objects(cluster, desired, observed)
     assert step.after is not None
     assert step.after["spec"]["replicas"] == 0
-    assert not step.restarts_pods
+    assert not step.restart.is_requested
     assert removed_objects(cluster, desired, observed) == ()
 
 

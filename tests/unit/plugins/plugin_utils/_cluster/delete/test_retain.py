@@ -71,7 +71,7 @@ def test_only_policies_that_delete_pvcs_are_changed(live: Manifest, claims: list
     steps = retain([live], claims)
     assert [step.patch and step.patch[1]["path"] for step in steps] == [f"/spec/{POLICY}{path}" for path in patched]
     assert [(step.after or {})["spec"][POLICY]["whenDeleted"] for step in steps] == ["Retain"] * len(patched)
-    assert not any(step.restarts_pods for step in steps)
+    assert not any(step.restart.is_requested for step in steps)
 
 
 def test_only_references_to_the_owner_are_removed() -> None:

@@ -394,4 +394,4 @@ def test_the_pods_of_an_interrupted_recreation_keep_their_template() -> None:
     found = plan(cluster(), live.with_objects(pods).without([key_of(workload)]), NEW_DATA)
     [created] = [step for step in found.steps if step.creates]
     assert created.created["spec"]["template"] == template
-    assert created.restarted_pods == 0
+    assert created.restart.pods == 0

@@ -292,11 +292,11 @@ def test_the_gate_of_a_rollout() -> None:
     assert (restarted(first), first.waits.druid_before) == (["historicals"], WELL)
     waiting = gated(cluster_inputs({"group": "brokers", "druidBefore": WELL}, {**HEALTHY, COORDINATOR_LEADER: False}))
     assert (restarted(waiting), waiting.waits.awaited) == ([], "there is no leader of the Coordinators")
-    assert next(step.group for step in waiting.later if step.restarted_pods) == "historicals"
+    assert next(step.group for step in waiting.later if step.restart.pods) == "historicals"
 
 
 def restarted(found: Gated) -> list[str | None]:
-    return [step.group for step in found.steps if step.restarted_pods]
+    return [step.group for step in found.steps if step.restart.pods]
 
 
 def test_druid_is_not_asked_while_pods_are_not_available() -> None:

@@ -65,7 +65,7 @@ def gated(which: Inputs, *others: Step) -> Gated:
 
 
 def evicted(steps: tuple[Step, ...]) -> list[str]:
-    return [step.key.name for step in steps if step.restart]
+    return [step.key.name for step in steps if step.restart.eviction]
 
 
 OLD, BOTH = pods("old", "old"), pods("old", NAME)
@@ -120,7 +120,7 @@ def test_it_waits_for_a_pod_that_is_missing_although_the_status_does_not_show_it
     assert evicted(gated(inputs(specified(), live)).steps) == []
     upgraded = inputs(specified(rolling.NEW), live)
     steps = rolling.steps(upgraded.cluster, live)
-    assert [step.group for step in gate(steps, upgraded).steps if step.restarted_pods] == ["brokers"]
+    assert [step.group for step in gate(steps, upgraded).steps if step.restart.pods] == ["brokers"]
 
 
 def test_all_at_once_still_waits_for_the_pods_of_the_group() -> None:
@@ -152,7 +152,7 @@ def test_a_budget_does_not_block_other_groups() -> None:
     budget = live.objects[ObjectKey("PodDisruptionBudget", NAME)]
     live = live.with_objects([{**budget, "status": {"observedGeneration": 1, "disruptionsAllowed": 0}}])
     result = gated(inputs(desired, live), *rolling.steps(desired, live))
-    assert [step.group for step in result.steps if step.restarted_pods] == ["coordinators"]
+    assert [step.group for step in result.steps if step.restart.pods] == ["coordinators"]
     assert [step.group for step in result.later] == ["brokers"]
     metadata = {"name": "druid-c-old", "namespace": "ns", "labels": {}}
     former = {"kind": "StatefulSet", "metadata": metadata, "spec": {"replicas": 1, "template": {}}}
@@ -195,7 +195,7 @@ def test_a_budget_of_others_is_respected_and_does_not_block_other_groups(
     live = observed(specified(), *OLD)
     which = inputs(desired, live, lists={"PodDisruptionBudget": tuple(budgets)})
     result = gated(which, *rolling.steps(desired, live))
-    assert [step.group for step in result.steps if step.restarted_pods] == [restarts]
+    assert [step.group for step in result.steps if step.restart.pods] == [restarts]
     assert [step.group for step in result.later] == [{"brokers": "coordinators", "coordinators": "brokers"}[restarts]]
     assert len(result.warnings) == (warning is not None)
     assert all(text.startswith(warning or "") for text in result.warnings)
@@ -218,7 +218,7 @@ def test_evictions_that_have_begun_are_completed_first(found: list[Manifest], ex
     desired = specified(nodes={"historicals": {"image": rolling.NEW}})
     live = observed(specified(), *found)
     result = gated(inputs(desired, live), *rolling.steps(desired, live))
-    assert [step.group for step in result.steps if step.restarted_pods] == [expected]
+    assert [step.group for step in result.steps if step.restart.pods] == [expected]
 
 
 @pytest.mark.parametrize(
@@ -257,8 +257,8 @@ def test_pods_without_a_volume_are_evicted_although_the_group_has_an_old_revisio
     cluster, status = specified(nodes={"brokers": CLAIMS}), {"updateRevision": "b", "updatedReplicas": 0}
     live = observed(cluster, *pods(NAME, NAME), brokers=status)
     [step] = gated(inputs(cluster, live)).steps
-    assert step.restart is not None
-    assert (step.key.name, step.restart.cause) == (f"{NAME}-0", "volumeClaimTemplates: data")
+    assert step.restart.eviction is not None
+    assert (step.key.name, step.restart.eviction.cause) == (f"{NAME}-0", "volumeClaimTemplates: data")
     waiting = live.with_objects([terminating(pods(NAME)[0])])
     assert evicted(gated(inputs(cluster, waiting)).steps) == []
     others = live.with_objects([terminating(pods("x", group="historicals")[0])])
@@ -280,7 +280,7 @@ def test_a_budget_does_not_block_other_groups_while_the_controller_is_stuck(
     exhausted = {"observedGeneration": 1, "disruptionsAllowed": 0, **healthy}
     live = live.with_objects([{**budget, "status": exhausted}])
     result = gated(inputs(desired, live), *rolling.steps(desired, live))
-    assert [step.group for step in result.steps if step.restarted_pods] == ["coordinators"]
+    assert [step.group for step in result.steps if step.restart.pods] == ["coordinators"]
     assert (evicted(result.later), len(result.warnings)) == ([f"{NAME}-0"], 1)
 
 
@@ -291,7 +291,7 @@ def test_the_fix_of_another_group_does_not_wait_for_evictions() -> None:
     states = {"brokers": {"updateRevision": "b", "updatedReplicas": 0}, "coordinators": {"readyReplicas": 1}}
     live = observed(before, *pods(NAME, NAME), broken, **states)
     result = gated(inputs(desired, live), *rolling.steps(desired, live))
-    assert [step.group for step in result.steps if step.restarted_pods] == ["coordinators"]
+    assert [step.group for step in result.steps if step.restart.pods] == ["coordinators"]
     assert evicted(result.later) == [f"{NAME}-0"]
 
 
@@ -410,7 +410,7 @@ def test_a_recreation_with_another_first_service_is_a_restart_in_its_turn() -> N
     desired = specified(nodes={"brokers": renamed, "historicals": {"image": rolling.NEW}})
     steps = [step if step.verb != "recreate" else rolling.predicted(step) for step in rolling.steps(desired, live)]
     result = gate(steps, inputs(desired, live))
-    assert [step.group for step in result.steps if step.restarted_pods] == ["historicals"]
+    assert [step.group for step in result.steps if step.restart.pods] == ["historicals"]
     assert [(step.verb, step.key.kind) for step in result.steps if step.group == "brokers"] == [("create", "Service")]
     assert [step.verb for step in result.later if step.key == SET] == ["recreate"]
     [restart] = [text for text in plan_output.lines(Plan(later=result.later)) if text.startswith("restart")]

@@ -48,7 +48,7 @@ def observed(cluster: Cluster, states: dict[str, dict[str, Any]]) -> Observed:
 
 
 def restarts(steps: tuple[Step, ...]) -> list[str]:
-    return [step.group or "" for step in steps if step.restarted_pods]
+    return [step.group or "" for step in steps if step.restart.pods]
 
 
 # (id, live image, states that differ, desired cluster, groups that restart now, groups that restart later)
@@ -114,7 +114,7 @@ def test_a_group_that_cannot_be_written_holds_those_that_restart_after_it(
     annotations = {} if in_order else {"druid.apache.org/restart-out-of-order": "true"}
     desired = rolling.cluster(after, annotations=annotations, rollingDeploy=False)
     found = gated(desired, rolling.observed(rolling.cluster(before)))
-    of_restarts = [(step.group, step.follows) for step in found.steps if step.restarted_pods]
+    of_restarts = [(step.group, step.follows) for step in found.steps if step.restart.pods]
     assert of_restarts == [(key, frozenset(order[:number] if in_order else ())) for number, key in enumerate(order)]
 
 
@@ -233,7 +233,7 @@ def test_a_waiting_group_gets_everything_but_its_update_strategy() -> None:
     assert rest.after is not None
     for spec in (rest.after["spec"], rest.manifest["spec"]):
         assert (spec["replicas"], spec["updateStrategy"]) == (3, PARTITION["updateStrategy"])
-    assert rest.restarted_pods == 0
+    assert rest.restart.pods == 0
 
 
 IMMEDIATELY = {"druid.apache.org/remove-immediately": "true"}

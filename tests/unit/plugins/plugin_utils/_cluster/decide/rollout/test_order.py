@@ -17,7 +17,7 @@ DOWNGRADE = tuple(reversed(UPGRADE))
 
 def restarts(before: str, after: str) -> list[Step]:
     live = rolling.observed(rolling.cluster(before))
-    return [step for step in rolling.steps(rolling.cluster(after, annotations=AGAIN), live) if step.restarted_pods]
+    return [step for step in rolling.steps(rolling.cluster(after, annotations=AGAIN), live) if step.restart.pods]
 
 
 # Restarts without another image, too.

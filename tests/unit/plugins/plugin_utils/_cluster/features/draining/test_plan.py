@@ -58,7 +58,7 @@ def test_a_changed_template_is_written_with_a_partition_of_all_pods() -> None:
     plan = planned(inputs(changed, live(which)), {question: Unavailable(state.NO_ROUTER, "") for question in ANY})
     (step,) = of_workers(plan)
     assert step.manifest["spec"]["updateStrategy"]["rollingUpdate"] == {"partition": 2}
-    assert step.restarted_pods == 2
+    assert step.restart.pods == 2
     # The partition is that of a drain, although no worker is recorded yet.
     assert step.manifest["metadata"]["annotations"][names.DRAIN_ANNOTATION] == "[]"
     assert any("restarts 2" in line or "2 pods" in line for line in plan_output.lines(plan)), plan_output.lines(plan)

@@ -57,7 +57,7 @@ def lowered(
 def test_pods_that_are_not_kept_any_more_are_a_restart(before: dict[str, Any]) -> None:
     _which, found = lowered(before)
     (step,) = of_workers(planned(found, unknown()))
-    assert (step.restarted_pods, step.manifest["spec"]["updateStrategy"]) == (2, KEPT[0])
+    assert (step.restart.pods, step.manifest["spec"]["updateStrategy"]) == (2, KEPT[0])
     assert step.manifest["metadata"]["annotations"][names.DRAIN_ANNOTATION] == "[]"
 
 
