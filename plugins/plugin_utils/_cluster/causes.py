@@ -73,8 +73,16 @@ def causes(
     are_ready = all(state.ready >= state.desired for state in states)
     return [
         *whole,
-        *(Cause(reasons.PODS_FAILING, text, _name(pod) in failing) for pod in pods for text in failure(pod)),
-        *(Cause(reasons.PODS_FAILING, text, False) for pod in pods for text in explanation(pod, only_causes=True)),
+        *(
+            Cause(reasons.PODS_FAILING, text, _name(pod) in failing)
+            for pod in pods
+            for text in failure(pod, observed.explanations)
+        ),
+        *(
+            Cause(reasons.PODS_FAILING, text, False)
+            for pod in pods
+            for text in explanation(pod, observed.explanations, only_causes=True)
+        ),
         *(
             each._replace(lasts=each.lasts and group.key not in restarting)
             for group, _state, own in groups

@@ -16,9 +16,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.external_a
     undecided_workloads,
     with_external_autoscalers,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.validation import (
-    not_permitted_keys,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
@@ -27,6 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
     Cluster,
     ReferenceKey,
     cluster_references,
+    not_permitted_keys,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest

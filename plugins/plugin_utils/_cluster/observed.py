@@ -44,12 +44,23 @@ def key_of(manifest: Manifest) -> ObjectKey:
     return ObjectKey(manifest["kind"], manifest["metadata"]["name"])
 
 
+class Explanation(NamedTuple):
+    """Why a pod does not start; `is_cause`: more than that it is so."""
+
+    text: str
+    is_cause: bool
+
+
 @dataclass(frozen=True)
 class Observed:
-    """The live objects with the cluster's label, and the referenced objects (None: not found)."""
+    """The live objects with the cluster's label, and the referenced objects (None: not found).
+
+    `explanations` are what is known of pods that do not start, by name, besides what Kubernetes reports.
+    """
 
     objects: Mapping[ObjectKey, Manifest] = field(default_factory=dict)
     references: Mapping[ReferenceKey, Manifest | None] = field(default_factory=dict)
+    explanations: Mapping[str, Explanation] = field(default_factory=dict)
 
     def of_kind(self, *kinds: str) -> Iterator[Manifest]:
         """Yield the live objects of these kinds."""

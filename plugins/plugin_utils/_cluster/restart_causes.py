@@ -13,14 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.differences import changed_fields
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.restart_on_change import (
-    changed_data,
-    without_record,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import configuration_hash_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import template_names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 _HASH = f"[{names.CONFIGURATION_HASH_VARIABLE}].value"
@@ -51,8 +49,9 @@ def _replaces(step: Step) -> bool:
 def _causes(step: Step, written: Sequence[Step]) -> Iterator[str]:
     live, after = step.live or step.restart.former or {}, step.after or step.manifest
     yield from _changed_files(step, [configuration_hash_of(each) or "" for each in (live, after)], written)
-    yield from changed_data(live, after)
-    for path, old, new in changed_fields(without_record(live), without_record(after)):
+    for feature in FEATURES:
+        yield from feature.restart_causes(live, after)
+    for path, old, new in changed_fields(_without_records(live), _without_records(after)):
         is_cause = path == _SUBDOMAIN or (path.startswith(_TEMPLATE) and not path.endswith(_HASH))
         if is_cause or (step.restart.released and path.startswith(_STRATEGY)):
             yield f"{_short(path, step.key.name)}: {old} -> {new}"
@@ -60,6 +59,12 @@ def _causes(step: Step, written: Sequence[Step]) -> Iterator[str]:
     added = [name for name in template_names(after) if name not in before]
     if added:
         yield f"volumeClaimTemplates: {', '.join(added)}"
+
+
+def _without_records(workload: Manifest) -> Manifest:
+    for feature in FEATURES:
+        workload = feature.without_records(workload)
+    return workload
 
 
 def _short(path: str, main_container: str) -> str:

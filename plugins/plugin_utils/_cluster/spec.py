@@ -6,12 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import is_allowed
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.properties import properties
 
 # The order of a rolling update in Druid's documentation.
@@ -255,6 +256,12 @@ class Group:
 def cluster_references(resource: Mapping[str, Any]) -> tuple[ReferenceKey, ...]:
     """Return the ConfigMaps and Secrets that a resource's extraCommonConfig references, in order."""
     return _references(resource["metadata"]["namespace"], resource.get("spec") or {})
+
+
+def not_permitted_keys(resource: Mapping[str, Any], allowed_namespaces: Collection[str]) -> tuple[ReferenceKey, ...]:
+    """Return the references to other namespaces that are not permitted."""
+    own = resource["metadata"]["namespace"]
+    return tuple(key for key in cluster_references(resource) if not is_allowed(key.namespace, own, allowed_namespaces))
 
 
 def missing_keys(cluster: Cluster) -> tuple[ReferenceKey, ...]:

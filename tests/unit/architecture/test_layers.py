@@ -406,6 +406,11 @@ def foreign_features(file: str, source: str) -> list[str]:
     return [name for name in imports(file, source) if feature_of(name) not in own]
 
 
+def inside_of_features(file: str, source: str) -> list[str]:
+    """Return what a file outside of the features imports of them, besides their list and their base class."""
+    return [name for name in imports(file, source) if feature_of(name) not in ("", "feature", "FEATURES")]
+
+
 def used_modules(file: str, known: frozenset[str]) -> Iterator[str]:
     """Yield those of the known files that are loaded with a file, without those that only type checkers read."""
     for node in ast.parse(source_of(file)).body:
@@ -429,6 +434,24 @@ def test_a_feature_knows_no_other_one(file: str) -> None:
 )
 def test_detects_a_feature_that_knows_another_one(source: str) -> None:
     assert len(foreign_features(f"{FEATURES}/quotas.py", source)) == 1
+
+
+@pytest.mark.parametrize("file", [file for file in files() if not is_in(file, FEATURES)])
+def test_features_are_known_by_their_hooks_only(file: str) -> None:
+    assert inside_of_features(file, source_of(file)) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "number"),
+    [
+        (f"from {FEATURES_MODULE}.storage.sizes import shrinking_claims", 1),
+        (f"from {FEATURES_MODULE}.storage import Storage", 1),
+        (f"def later():\n    from {FEATURES_MODULE} import storage", 1),
+        (f"from {FEATURES_MODULE} import FEATURES\nfrom {FEATURES_MODULE}.feature import Feature", 0),
+    ],
+)
+def test_detects_the_inside_of_a_feature(source: str, number: int) -> None:
+    assert len(inside_of_features("plugins/plugin_utils/_cluster/x.py", source)) == number
 
 
 def test_what_features_use_knows_none_of_them() -> None:

@@ -29,10 +29,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.ver
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import keep_finalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.expansion import (
-    blocked_expansion,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRuns, Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 
@@ -61,7 +58,7 @@ def decide(inputs: Inputs) -> tuple[Plan, Inputs | None]:
         refused = tuple(feature.refuse(inputs))
         if refused:
             return Plan(() if feature.refuses_finalizer else kept, refused), None
-    draft = _growing_draft(_prepared(inputs))
+    draft = _settled_draft(_prepared(inputs))
     plan = _plan(draft)
     return replace(plan, steps=(*kept, *plan.steps)), draft.inputs
 
@@ -74,13 +71,11 @@ def _prepared(inputs: Inputs) -> Inputs:
     return inputs
 
 
-def _growing_draft(inputs: Inputs) -> Draft:
-    """Return the judged steps. While the growth of a group is blocked, the volumes of the next one grow."""
+def _settled_draft(inputs: Inputs) -> Draft:
+    """Return the judged steps, once no feature desires something else because of what is blocked."""
     draft = _judged(inputs)
-    while (blocked := blocked_expansion(draft)) is not None:
-        known = DryRuns(recreations=draft.inputs.dry_runs.recreations)
-        blocked_expansions = draft.inputs.blocked_expansions | {blocked}
-        draft = _judged(replace(draft.inputs, dry_runs=known, blocked_expansions=blocked_expansions))
+    while (other := next(filter(None, (feature.reconsidered(draft) for feature in FEATURES)), None)) is not None:
+        draft = _judged(other)
     return draft
 
 

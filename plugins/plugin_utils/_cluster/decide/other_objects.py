@@ -16,11 +16,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cha
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.missing_pods import (
     events_of_missing_pods,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.removal import replica_sets
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.sizes import may_lack_labels
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.updates import (
-    retains_claims,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRuns, Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 
@@ -33,13 +28,8 @@ def with_other_objects(inputs: Inputs) -> Inputs:
     inputs = replace(inputs, others=unlisted)
     # Admission may be the only reason for a recreation.
     inputs = replace(inputs, dry_runs=DryRuns(recreations=dry_runs_of_recreations(inputs)))
-    # A removed group leaves ReplicaSets without an owner.
-    inputs = replace(inputs, others=(*unlisted, *replica_sets(inputs)))
-    # A StatefulSet owns PVCs that the cluster retains; a PVC of a group may be too small or too large.
-    if retains_claims(inputs.cluster) or may_lack_labels(inputs):
-        inputs = with_all_claims(inputs)
     # Only the events of a StatefulSet or PVC explain why a pod does not exist.
-    return replace(inputs, others=(*inputs.others, *events_of_missing_pods(inputs)))
+    return replace(inputs, others=(*unlisted, *events_of_missing_pods(inputs)))
 
 
 def with_all_claims(inputs: Inputs) -> Inputs:

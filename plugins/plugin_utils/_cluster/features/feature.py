@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+    from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
     from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
     from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 
@@ -37,10 +38,11 @@ class Feature:
     `inputs.ask` asks Druid. A feature has no state: what two of its hooks need follows from the inputs again.
 
     1. Decide (`decide/decision.py`): `refuse` and `prepared`, each once. Then `desired`, `applies`, `steps`,
-       `removals`, `judge`, `judge_results`, again when dry runs or other reads have shown more; then `decide/rollout/`
-       delays restarts. `after_gate` and `warnings` are called once.
+       `removals`, `judge`, `judge_results`, again when dry runs or other reads have shown more, or if one is
+       `reconsidered`; then `decide/rollout/` delays restarts. `after_gate` and `warnings` are called once.
     2. Act. When Kubernetes has been written: `desired_in_druid`, `in_druid`.
-    3. Report (`kind.py`), after the steps were carried out, or in check mode would be: `status`, `events`, `requeue`.
+    3. Report (`kind.py`), after the steps were carried out, or in check mode would be: `status`, `events`, `requeue`;
+       `restart_causes` and `without_records` for the plan, too.
 
     A feature does not import the inside of another one. What they share is outside of `features/`: no module that a
     feature imports may import a feature. Tests of a feature are in a directory or file of the same name.
@@ -89,6 +91,13 @@ class Feature:
         """Return findings about steps that have the results of their dry runs."""
         return ()
 
+    def reconsidered(self, draft: Draft) -> Inputs | None:
+        """Return other inputs if this feature desires something else because of findings: all is decided again.
+
+        None if it does not. It must do so only a few times.
+        """
+        return None
+
     def after_gate(self, plan: Plan, inputs: Inputs) -> Plan:
         """Return the plan with more findings that block nothing, warnings about its steps, and progress."""
         return plan
@@ -108,6 +117,14 @@ class Feature:
         if the whole cluster is blocked or stopped.
         """
         return NOTHING
+
+    def restart_causes(self, before: Manifest, after: Manifest) -> Iterable[str]:
+        """Return why a write of a workload restarts its pods, if that is not in the fields of its template."""
+        return ()
+
+    def without_records(self, workload: Manifest) -> Manifest:
+        """Return the workload without what this feature records in its template: that is no cause of a restart."""
+        return workload
 
     def status(self, done: Reconciled) -> Mapping[str, Any]:
         """Return fields of the status by name; one that is empty or None is removed, one that is not named stays."""

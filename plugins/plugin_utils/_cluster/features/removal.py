@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
@@ -37,6 +38,10 @@ REPLICA_SET = "ReplicaSet"
 
 class Removal(Feature):
     """Deletes what is not desired any more, but not all groups at once, and warns if others need what is deleted."""
+
+    def prepared(self, inputs: Inputs) -> Inputs:
+        """Return the inputs with the ReplicaSets that a removed group leaves without an owner."""
+        return replace(inputs, others=(*inputs.others, *replica_sets(inputs)))
 
     def judge(self, draft: Draft) -> tuple[Finding, ...]:
         """Return a finding if the spec has no groups, and objects of groups would be deleted, or their PVCs marked.

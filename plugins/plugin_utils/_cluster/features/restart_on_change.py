@@ -101,21 +101,6 @@ def _annotation(live: Manifest) -> str:
     return str(((live.get("metadata") or {}).get("annotations") or {}).get(RECORD) or "")
 
 
-def changed_data(before: Manifest, after: Manifest) -> list[str]:
-    """Return which objects have changed according to the pod templates of two versions of a workload."""
-    old, new = (from_text(Record.of(each).restarted) for each in (before, after))
-    return [f"{key} changed" for key in sorted(new) if new[key] != old.get(key)]
-
-
-def without_record(workload: Manifest) -> Manifest:
-    """Return the workload without the record in its pod template."""
-    spec, template = workload.get("spec") or {}, (workload.get("spec") or {}).get("template") or {}
-    metadata = template.get("metadata") or {}
-    others = {name: text for name, text in (metadata.get("annotations") or {}).items() if name != RECORD}
-    template = {**template, "metadata": {**metadata, "annotations": others or None}}
-    return {**workload, "spec": {**spec, "template": template}}
-
-
 class RestartOnChange(Feature):
     """Restarts the groups whose pods refer to what has changed, or warns that they do not restart."""
 
@@ -151,6 +136,19 @@ class RestartOnChange(Feature):
             )
         elif SETTING not in inputs.cluster.annotations and any(used.values()):
             yield _not_restarting(inputs, used)
+
+    def restart_causes(self, before: Manifest, after: Manifest) -> Iterator[str]:
+        """Yield which objects have changed according to the pod templates of two versions of a workload."""
+        old, new = (from_text(Record.of(each).restarted) for each in (before, after))
+        yield from (f"{key} changed" for key in sorted(new) if new[key] != old.get(key))
+
+    def without_records(self, workload: Manifest) -> Manifest:
+        """Return the workload without the record in its pod template."""
+        spec, template = workload.get("spec") or {}, (workload.get("spec") or {}).get("template") or {}
+        metadata = template.get("metadata") or {}
+        others = {name: text for name, text in (metadata.get("annotations") or {}).items() if name != RECORD}
+        template = {**template, "metadata": {**metadata, "annotations": others or None}}
+        return {**workload, "spec": {**spec, "template": template}}
 
 
 def _is_on(inputs: Inputs) -> bool:

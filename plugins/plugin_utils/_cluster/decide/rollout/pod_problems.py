@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Explanation
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready, seconds_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import END, excerpt
@@ -33,8 +35,6 @@ FAILING = frozenset(
 LASTING_SECONDS, MIN_RESTARTS = 60, 3
 # The end of a termination message, which can be a whole log.
 MAX_MESSAGE_CHARACTERS = 200
-# The reason in the status of a pod for whose container a cause was found, although it runs.
-NOT_STARTING = "NotStarting"
 KILLED, TERMINATED = 137, 143
 # What an exit code means, if the container has not printed it.
 _EXIT_CODES = {
@@ -48,6 +48,8 @@ _EXIT_CODES = {
 }
 
 _Container = Mapping[str, Any]
+Explanations = Mapping[str, Explanation]
+NOTHING: Explanations = MappingProxyType({})
 
 
 def is_failing(pod: Manifest) -> bool:
@@ -88,8 +90,10 @@ def is_unready(pod: Manifest) -> bool:
     return is_terminating(pod) or not is_ready((pod.get("status") or {}).get("conditions") or ())
 
 
-def failure(pod: Manifest) -> Iterator[str]:
+def failure(pod: Manifest, known: Explanations = NOTHING) -> Iterator[str]:
     """Yield the problem of a container that cannot start, or else of one that has ended and is not ready again.
+
+    `known`: what is known besides what Kubernetes reports.
 
     The kubelet waits between two attempts to start a container, and during an attempt it is as broken as before.
     """
@@ -99,13 +103,13 @@ def failure(pod: Manifest) -> Iterator[str]:
         found = waiting["state"]["waiting"]
         # the message of a crash loop only names the pod again, and changes with every pause
         text = "" if found["reason"] == _CRASH_LOOP else found.get("message")
-        yield f"{_head(pod, waiting)}: {found['reason']}{f': {text}' if text else ''}{_last_end(pod, waiting)}"
+        yield f"{_head(pod, waiting)}: {found['reason']}{f': {text}' if text else ''}{_last_end(pod, waiting, known)}"
     elif is_unready(pod) and not is_terminating(pod) and not is_evicted(pod):
         ended = next(filter(_is_down, containers), None)
         if ended is not None:
             count = ended.get("restartCount", 0)
             restarts = f"restarted {count} times" if count > 1 else "restarted once" if count else "ended"
-            yield f"{_head(pod, ended)}: {restarts}{_last_end(pod, ended)}"
+            yield f"{_head(pod, ended)}: {restarts}{_last_end(pod, ended, known)}"
 
 
 def crashed(pod: Manifest) -> _Container | None:
@@ -136,18 +140,13 @@ def has_restarted(container: _Container) -> bool:
     return "terminated" not in (container.get("state") or {})
 
 
-def explained(pod: Manifest, text: str, is_cause: bool) -> Manifest:
-    """Return a pod with why it does not start as the message of its status; `is_cause`: more than that it is so."""
-    reason = {"reason": NOT_STARTING} if is_cause else {}
-    return {**pod, "status": {**pod["status"], **reason, "message": text}}
-
-
-def explanation(pod: Manifest, *, only_causes: bool = False) -> Iterator[str]:
+def explanation(pod: Manifest, known: Explanations, *, only_causes: bool = False) -> Iterator[str]:
     """Yield why a pod whose containers run is not ready, if it is known; `only_causes`: not just what shows it."""
-    status = pod.get("status") or {}
-    is_known = bool(status.get("message")) and status.get("reason") in (NOT_STARTING, *(() if only_causes else (None,)))
-    if is_known and is_unready(pod) and not is_terminating(pod) and next(failure(pod), None) is None:
-        yield f"pod {_name(pod)} is not ready: {status['message']}"
+    found = known.get(_name(pod))
+    if found is None or (only_causes and not found.is_cause):
+        return
+    if is_unready(pod) and not is_terminating(pod) and next(failure(pod), None) is None:
+        yield f"pod {_name(pod)} is not ready: {found.text}"
 
 
 def log_command(pod: Manifest, container: _Container) -> str:
@@ -209,21 +208,22 @@ def _is_down(container: _Container) -> bool:
     return not container.get("ready") and bool(_end(container))
 
 
-def _last_end(pod: Manifest, container: _Container) -> str:
+def _last_end(pod: Manifest, container: _Container, known: Explanations) -> str:
     """Return how the container ended the last time: its exit code, the reason, why, and how to read more."""
     ended = _end(container)
     if not ended:
         return ""
     reason = f" ({ended['reason']})" if ended.get("reason") else ""
-    return f", last exit code {ended.get('exitCode')}{reason}: {'; '.join(_why(pod, container, ended))}"
+    return f", last exit code {ended.get('exitCode')}{reason}: {'; '.join(_why(pod, container, ended, known))}"
 
 
-def _why(pod: Manifest, container: _Container, ended: Mapping[str, Any]) -> Iterator[str]:
+def _why(pod: Manifest, container: _Container, ended: Mapping[str, Any], known: Explanations) -> Iterator[str]:
     if ended.get("reason") == _OUT_OF_MEMORY:
         yield _more_memory(pod, container)
         return
     printed = excerpt(_one_line(ended.get("message")), MAX_MESSAGE_CHARACTERS, END)
-    text = pod["status"].get("message") or printed or _EXIT_CODES.get(ended.get("exitCode") or 0)
+    found = known.get(_name(pod))
+    text = (found.text if found else "") or printed or _EXIT_CODES.get(ended.get("exitCode") or 0)
     yield from filter(None, ((text or "").rstrip("."), log_command(pod, container)))
 
 

@@ -114,7 +114,7 @@ def group_states(
 
 def _state(group: Group, specified: int, workload: Manifest | None, observed: Observed, as_it_is: bool) -> GroupState:
     own = sorted(observed.pods_of(group), key=_name)
-    failures = tuple(text for pod in own for text in failure(pod))
+    failures = tuple(text for pod in own for text in failure(pod, observed.explanations))
     unschedulable = tuple(text for pod in own for text in (*unprovisioned(pod, observed), *unplaced(pod)))
     if workload is None:
         desired = 0 if as_it_is else specified
@@ -130,7 +130,7 @@ def _state(group: Group, specified: int, workload: Manifest | None, observed: Ob
     )
     has_settled = is_observed and _has_replicas(workload, desired)
     is_held = has_settled and is_available and ready >= desired and _is_updated(workload, own, partition(workload))
-    explained = next((text for pod in own for text in explanation(pod)), "")
+    explained = next((text for pod in own for text in explanation(pod, observed.explanations)), "")
     return GroupState(
         group.key,
         desired,

@@ -28,7 +28,7 @@ def unrecoverable(cluster: Cluster, observed: Observed, changing: Collection[str
     """Return why the first such pod does not start; empty if there is none. `changing`: groups that restart anyway."""
     groups = (group for group in cluster.groups if group.key not in changing)
     failing = (pod for group in groups for pod in failing_pods(group, observed, now))
-    return next((text for pod in failing for text in failure(pod)), "")
+    return next((text for pod in failing for text in failure(pod, observed.explanations)), "")
 
 
 def failing_pods(group: Group, observed: Observed, now: datetime) -> Iterator[Manifest]:

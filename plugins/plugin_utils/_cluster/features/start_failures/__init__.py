@@ -25,7 +25,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
     MAX_MESSAGE_CHARACTERS,
     TERMINATED,
     crashed,
-    explained,
     hanging,
     has_restarted,
     last_end,
@@ -37,6 +36,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.s
     reason_of_end,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Explanation
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.pod_references import uses
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
@@ -64,11 +64,11 @@ class StartFailures(Feature):
     """Explains the first pods that do not start."""
 
     def prepared(self, inputs: Inputs) -> Inputs:
-        """Return the inputs with the reason in the status of these pods, as far as it can be known."""
-        return replace(inputs, others=(*inputs.others, *_explained(inputs)))
+        """Return the inputs with the explanations of these pods, as far as there are some."""
+        return replace(inputs, observed=replace(inputs.observed, explanations=dict(_explanations(inputs))))
 
 
-def _explained(inputs: Inputs) -> Iterator[Manifest]:
+def _explanations(inputs: Inputs) -> Iterator[tuple[str, Explanation]]:
     found = (pod for group in inputs.cluster.groups for pod in sorted(inputs.live.pods_of(group), key=_name))
     failing = [*islice((pod for pod in found if crashed(pod) or hanging(pod, inputs.now)), MAX_PODS)]
     unread = [_unread_secret(pod, inputs) for pod in failing]
@@ -83,7 +83,7 @@ def _explained(inputs: Inputs) -> Iterator[Manifest]:
         else:
             text, is_cause = _of_hanging(pod, inputs, masked)
         if text:
-            yield explained(pod, text, is_cause)
+            yield _name(pod), Explanation(text, is_cause)
 
 
 def _unread_secret(pod: Manifest, inputs: Inputs) -> str:

@@ -12,8 +12,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.group_claims import CLAIM, capacity
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.other_objects import with_all_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.expansion import (
+    blocked_expansion,
     expanding_volumes,
     expansion_finding,
     infeasible_expansions,
@@ -27,6 +29,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.s
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.sizes import (
     added_claims,
+    may_lack_labels,
     oversized_caches,
     oversized_pvcs,
     shrinking_claims,
@@ -37,8 +40,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.s
     pvc_updates,
     rejected_patches,
     released_claims,
+    retains_claims,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRuns, Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
@@ -56,6 +60,11 @@ if TYPE_CHECKING:
 
 class Storage(Feature):
     """The PVCs of all groups."""
+
+    def prepared(self, inputs: Inputs) -> Inputs:
+        """Return the inputs with all PVCs, if a StatefulSet owns some that the cluster retains, or sizes may differ."""
+        is_needed = retains_claims(inputs.cluster) or may_lack_labels(inputs)
+        return with_all_claims(inputs) if is_needed else inputs
 
     def desired(self, desired: Desired, inputs: Inputs) -> Desired:
         """Return the desired objects with the present sizes in the templates of groups that grow later."""
@@ -80,6 +89,15 @@ class Storage(Feature):
     def judge_results(self, draft: Draft) -> tuple[Finding, ...]:
         """Return the patches that the API server rejects."""
         return rejected_patches(draft)
+
+    def reconsidered(self, draft: Draft) -> Inputs | None:
+        """Return the inputs of another decision if the growth of a group is blocked: then the next one grows."""
+        blocked = blocked_expansion(draft)
+        if blocked is None:
+            return None
+        known = DryRuns(recreations=draft.inputs.dry_runs.recreations)
+        blocked_expansions = draft.inputs.blocked_expansions | {blocked}
+        return replace(draft.inputs, dry_runs=known, blocked_expansions=blocked_expansions)
 
     def after_gate(self, plan: Plan, inputs: Inputs) -> Plan:
         """Return the plan with the PVCs that grow, and those whose driver has given up."""

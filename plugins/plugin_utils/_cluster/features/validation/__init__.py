@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.validation.fields import (
     secret_elsewhere,
@@ -15,14 +13,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.v
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import (
     ReferenceKey,
-    cluster_references,
     missing_keys,
+    not_permitted_keys,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import (
     Finding,
-    is_allowed,
     not_permitted,
 )
 
@@ -33,12 +29,6 @@ class Validation(Feature):
     def refuse(self, inputs: Inputs) -> tuple[Finding, ...]:
         """Return findings about references that are not permitted, invalid values, or missing references."""
         return disallowed_references(inputs) or invalid_spec(inputs) or missing_references(inputs)
-
-
-def not_permitted_keys(resource: Manifest, allowed_namespaces: Collection[str]) -> tuple[ReferenceKey, ...]:
-    """Return the references to other namespaces that are not permitted."""
-    own = resource["metadata"]["namespace"]
-    return tuple(key for key in cluster_references(resource) if not is_allowed(key.namespace, own, allowed_namespaces))
 
 
 def disallowed_references(inputs: Inputs) -> tuple[Finding, ...]:

@@ -24,7 +24,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.t
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import (
+    Cluster,
+    ReferenceKey,
+    not_permitted_keys,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import LEAVES, Step
@@ -215,7 +219,7 @@ def test_references_to_other_namespaces_are_not_permitted(
     entries: list[Any], allowed: tuple[str, ...], disallowed: list[str]
 ) -> None:
     referring = druid.resource(extraCommonConfig=entries)
-    assert [key.name for key in validation.not_permitted_keys(referring, allowed)] == disallowed
+    assert [key.name for key in not_permitted_keys(referring, allowed)] == disallowed
     findings = validation.disallowed_references(inputs_of(referring, allowed_reference_namespaces=allowed))
     messages = {finding.message: finding.reason for finding in findings}
     assert set(messages.values()) <= {reasons.REF_NOT_PERMITTED}
