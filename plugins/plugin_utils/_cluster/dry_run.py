@@ -2,22 +2,22 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Dry runs: the API server itself returns the object that a step would write, or rejects it."""
+"""Dry runs: the API server itself returns the object that a step would write, or rejects it, which is a finding."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TypeVar
+from functools import partial
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import rejection
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context
 
 _VOLUME_MOUNT = re.compile(r"\.volumeMounts\[\d+\]\.name$")
@@ -27,31 +27,30 @@ _IMMUTABLE = "field is immutable when `immutable` is set"
 _NO_VERDICT = frozenset({401, 404, 408, 429})
 
 
-_Step = TypeVar("_Step", bound=Step)
+class DryRuns(Reads):
+    """A reader that returns a verdict on each step of a cluster.
 
+    If the namespace is missing, it is the same one for all steps, and blocks all groups.
+    """
 
-def _dry_run(step: Step, context: Context) -> Verdict:
-    return step.dry_run(context)
+    _without_namespace: Verdict | None = None
 
+    def dry_run(self, step: Step) -> Verdict:
+        return self._without_namespace or self._judged(step, partial(super().dry_run, step))
 
-def dry_run_of_creation(step: Apply, context: Context) -> Verdict:
-    """Ask about a new object alone, before it is certain that an old one has to be deleted."""
-    return step.dry_run_of_creation(context)
+    def dry_run_of_creation(self, step: Apply) -> Verdict:
+        """Return the verdict on the new object alone: whether the old one can be deleted is judged later."""
+        key = self._number("creation", step)
+        return self._judged(step, lambda: self._once(key, lambda: step.dry_run_of_creation(Context(self._api))))
 
-
-def dry_run(
-    context: Context, steps: Iterable[_Step], ask: Callable[[_Step, Context], Verdict] = _dry_run
-) -> dict[ObjectKey, Verdict]:
-    """Return the verdict on each step; only one for all of them if the namespace is missing."""
-    verdicts = {}
-    for step in steps:
+    def _judged(self, step: Step, ask: Callable[[], Verdict]) -> Verdict:
         try:
-            verdicts[step.key] = ask(step, context)
+            return ask()
         except ApiError as error:
-            if error.is_missing_namespace:
-                return {step.key: Verdict(step, rejection=_finding(replace(step, group=None), error))}
-            verdicts[step.key] = Verdict(step, rejection=_finding(step, error))
-    return verdicts
+            if not error.is_missing_namespace:
+                return Verdict(step, rejection=_finding(step, error))
+            self._without_namespace = Verdict(step, rejection=_finding(replace(step, group=None), error))
+            return self._without_namespace
 
 
 def _finding(step: Step, error: ApiError) -> Finding:

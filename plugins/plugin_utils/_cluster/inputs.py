@@ -25,18 +25,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class DryRuns:
-    """What the API server makes of steps, by object: of writes, of the patches of PVCs, and of recreations.
-
-    Those of recreations are known before it is decided what is recreated, the others when it is known what is blocked.
-    """
-
-    writes: Mapping[ObjectKey, Verdict] = field(default_factory=dict)
-    patches: Mapping[ObjectKey, Verdict] = field(default_factory=dict)
-    recreations: Mapping[ObjectKey, Verdict] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Inputs:
     """The resource, its cluster, the live objects with its label, the rendered objects, and what the options allow.
 
@@ -44,7 +32,8 @@ class Inputs:
     `check_mode`: nothing will be written, and the resource may be the result of a dry run, with a generation that is
     not stored. `now` is the time of the reconcile. A decision adds the last fields: the desired objects without
     the label, of whatever owner, the objects of the cluster that only a name or another LIST finds, all PVCs of the
-    namespace if those without labels count, dry runs, and the groups for whose volumes no other group waits.
+    namespace if those without labels count, dry runs of recreations, and the groups for whose volumes no other group
+    waits.
     """
 
     resource: Manifest
@@ -60,7 +49,7 @@ class Inputs:
     unlisted: Mapping[ObjectKey, Manifest] = field(default_factory=dict)
     others: tuple[Manifest, ...] = ()
     claims: tuple[Manifest, ...] = ()
-    dry_runs: DryRuns = field(default_factory=DryRuns)
+    recreations: Mapping[ObjectKey, Verdict] = field(default_factory=dict)
     blocked_expansions: frozenset[str] = frozenset()
 
     @cached_property
@@ -76,7 +65,7 @@ class Inputs:
     @cached_property
     def admitted(self) -> Mapping[ObjectKey, Manifest]:
         """What admission makes of the objects that seem to need a recreation."""
-        found = ((key, verdict.after) for key, verdict in self.dry_runs.recreations.items())
+        found = ((key, verdict.after) for key, verdict in self.recreations.items())
         return {key: after for key, after in found if after is not None}
 
     def ask(self, *questions: Question[Any]) -> DruidState:

@@ -179,7 +179,7 @@ class Druid(Kind[Options, Reconciled, Plan]):
             rollout_warnings,
             pending,
             plan.waits.refused_evictions,
-            {} if done.inputs is None else stored_replicas(done.inputs),
+            {} if done.inputs is None else stored_replicas(done.inputs.reads.accepted),
         )
         fields = {name: value for feature in FEATURES for name, value in feature.status(reported).items()}
         return statuses.status(found, fields)

@@ -29,6 +29,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import spec_errors
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 
 LISTED_KINDS = (
     "ConfigMap",
@@ -45,19 +46,19 @@ LISTED_KINDS = (
 
 def observe(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Inputs:
     """Read the cluster, the objects that the resource refers to, and external autoscalers if there may be any."""
-    errors = spec_errors(names.KIND, resource)
+    errors, reads = spec_errors(names.KIND, resource), ClusterReads(api, resource["metadata"]["namespace"], options)
     readable = {**resource, "spec": {}} if errors else resource
     not_permitted = not_permitted_keys(readable, options.allowed_reference_namespaces)
     followed = (key for key in cluster_references(readable) if key not in not_permitted)
-    observed = _read(api, Cluster.from_resource(readable), followed)
-    cluster = _with_autoscalers(api, Cluster.from_resource(readable, observed.references), observed)
+    observed = _read(reads, Cluster.from_resource(readable), followed)
+    cluster = _with_autoscalers(reads, Cluster.from_resource(readable, observed.references), observed)
     desired = desired_state(cluster, observed)
     return Inputs(
         resource,
         cluster,
         observed,
         desired,
-        ClusterReads(api, cluster.namespace, options),
+        reads,
         errors,
         options.allowed_reference_namespaces,
         options.keep_finalizer,
@@ -66,27 +67,27 @@ def observe(api: KubernetesApi, resource: Manifest, options: Options, now: datet
     )
 
 
-def _read(api: KubernetesApi, cluster: Cluster, references: Iterable[ReferenceKey]) -> Observed:
+def _read(reads: Reads, cluster: Cluster, references: Iterable[ReferenceKey]) -> Observed:
     # A name that is not a valid label value cannot be selected by; the validation reports it.
     is_label = len(cluster.name) <= names.MAX_LABEL_CHARACTERS
-    return read_cluster(api, cluster, references) if is_label else Observed()
+    return read_cluster(reads, cluster, references) if is_label else Observed()
 
 
-def read_cluster(api: KubernetesApi, cluster: Cluster, references: Iterable[ReferenceKey] = ()) -> Observed:
+def read_cluster(reads: Reads, cluster: Cluster, references: Iterable[ReferenceKey] = ()) -> Observed:
     """Read the objects of the cluster by one LIST per kind, and the references by one GET per object."""
     selector = f"{names.CLUSTER_LABEL}={cluster.name}"
-    listed = (live for kind in LISTED_KINDS for live in api.list_objects(kind, cluster.namespace, selector))
-    found = {key: api.get(key.kind, key.namespace, key.name) for key in dict.fromkeys(references)}
+    listed = (live for kind in LISTED_KINDS for live in reads.list_objects(kind, selector))
+    found = {key: reads.get(key.kind, key.name, key.namespace) for key in dict.fromkeys(references)}
     return Observed({key_of(live): live for live in listed}, found)
 
 
-def _with_autoscalers(api: KubernetesApi, cluster: Cluster, observed: Observed) -> Cluster:
+def _with_autoscalers(reads: Reads, cluster: Cluster, observed: Observed) -> Cluster:
     undecided = undecided_workloads(cluster, observed)
     if not undecided:
         return cluster
-    return with_external_autoscalers(cluster, observed, undecided, api.list_objects(KIND, cluster.namespace))
+    return with_external_autoscalers(cluster, observed, undecided, reads.list_objects(KIND))
 
 
-def replica_sets(api: KubernetesApi, cluster: Cluster) -> list[Manifest]:
+def replica_sets(reads: Reads, cluster: Cluster) -> tuple[Manifest, ...]:
     """Return the ReplicaSets with the cluster's label. Only removed groups can have orphaned ones."""
-    return api.list_objects("ReplicaSet", cluster.namespace, f"{names.CLUSTER_LABEL}={cluster.name}")
+    return reads.list_objects("ReplicaSet", f"{names.CLUSTER_LABEL}={cluster.name}")

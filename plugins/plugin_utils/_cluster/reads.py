@@ -6,11 +6,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.missing_pods import EVENT
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run, dry_run_of_creation
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import DryRuns
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
@@ -28,8 +27,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
     KubernetesError,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context
 
 # The permission to list them can be missing. kubectl shows the events.
 _OPTIONAL = {
@@ -40,7 +37,7 @@ _OPTIONAL = {
 _LOG_LINES, _MAX_LOG_BYTES = (1000, 100), 256 * 1024
 
 
-class ClusterReads(Reads):
+class ClusterReads(DryRuns):
     """`druid` has the answers so far, and `secrets` what was read to connect.
 
     `templates` has the dry runs so far of workloads whose pod templates seem to differ: the API server normalizes them.
@@ -53,8 +50,6 @@ class ClusterReads(Reads):
         self.secrets: dict[ReferenceKey, Manifest | None] = {}
         self.templates: dict[ObjectKey, Verdict] = {}
         self._reads_logs = True
-        self._verdicts: dict[ObjectKey, tuple[Step, Verdict]] = {}
-        self._without_namespace: dict[ObjectKey, Verdict] = {}
 
     def read_secrets(self) -> dict[ReferenceKey, Manifest | None]:
         """Return all Secrets that were read: messages must not contain their values."""
@@ -86,42 +81,14 @@ class ClusterReads(Reads):
         # without the line that is cut
         return text.rpartition("\n")[0]
 
-    def dry_run(self, steps: Iterable[Step]) -> dict[ObjectKey, Verdict]:
-        """Return the verdicts of the API server, which is asked about equal steps once.
-
-        It is only one if the namespace is missing, the same for all steps.
-        """
-        steps = tuple(steps)
-        new = {step.key: step for step in steps if self._verdict(step) is None}
-        asked = {} if self._without_namespace else dry_run(Context(self._api), new.values())
-        if len(asked) < len(new):
-            self._without_namespace = self._without_namespace or asked
-            return self._without_namespace
-        self._verdicts |= {key: (new[key], each) for key, each in asked.items()}
-        found = ((step.key, self._verdict(step)) for step in steps)
-        return {key: verdict for key, verdict in found if verdict is not None}
-
-    def _verdict(self, step: Step) -> Verdict | None:
-        asked, verdict = self._verdicts.get(step.key, (None, None))
-        return verdict if asked == step else None
-
-    def existing(self, creations: Iterable[Apply]) -> dict[ObjectKey, Manifest]:
-        """Return the objects that exist: those whose creation is not accepted are read."""
-        creations = tuple(creations)
-        verdicts = self.dry_run(creations)
-        accepted = {key for key, verdict in verdicts.items() if verdict.after is not None}
-        found = ((step.key, self.get(*step.key)) for step in creations if step.key not in accepted)
-        return {key: live for key, live in found if live is not None}
-
-    def dry_run_of_creations(self, steps: Iterable[Apply]) -> dict[ObjectKey, Verdict]:
-        """Return the verdicts on the new objects alone: whether the old one can be deleted is judged later."""
-        return dry_run(Context(self._api), steps, dry_run_of_creation)
+    def existing(self, creation: Apply) -> Manifest | None:
+        """Return the object if it exists, which is read if its creation is not accepted."""
+        return None if self.dry_run(creation).after is not None else self.get(*creation.key)
 
     def template(self, step: Step) -> Verdict:
         """Return the verdict on a workload whose pod template seems to differ."""
         if step.key not in self.templates:
-            # one that names another step, if the namespace is missing
-            [self.templates[step.key]] = self.dry_run([step]).values()
+            self.templates[step.key] = self.dry_run(step)
         return self.templates[step.key]
 
     def ask(self, inputs: Inputs, questions: tuple[Question[Any], ...]) -> DruidState:

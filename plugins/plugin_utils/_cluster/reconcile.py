@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.seq
     planned_finalization,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import specified
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import DryRuns
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
@@ -48,7 +49,7 @@ def _finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Recon
     cluster = Cluster.from_resource({**resource, "spec": {}})
     deletion = deletion_of(api, cluster, is_plan=options.check_mode, waits=not options.keep_finalizer)
     with options.phases("observe"):
-        refused = refusals(api, planned_finalization(api, cluster, resource))
+        refused = refusals(DryRuns(api, cluster.namespace), planned_finalization(api, cluster, resource))
         steps, observed = finalize(deletion, resource)
     done = Reconciled(resource, cluster, observed, Plan((), (_deleting(()), *refused)))
     if refused:

@@ -12,12 +12,14 @@ from typing import Any, TypeVar, cast
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context
 
 _T = TypeVar("_T")
+_DRY_RUN = "dry run"
 
 
 class Reads:
-    """The reads of one decision, in one namespace. ApiError if one fails.
+    """The reads of one decision, of one namespace unless another one is given. ApiError if one fails.
 
     `optional`: by kind, what is not possible without the permission to list it. Without it, there are no such objects,
     and a warning.
@@ -27,31 +29,56 @@ class Reads:
         self._api = api
         self._namespace = namespace
         self._optional = optional or {}
-        self._known: dict[Hashable, Any] = {}
+        self._known: dict[tuple[Hashable, ...], Any] = {}
+        # those of which a dry run is known, whose manifests are no keys
+        self._steps: list[Any] = []
 
-    def get(self, kind: str, name: str) -> Manifest | None:
+    def get(self, kind: str, name: str, namespace: str | None = None) -> Manifest | None:
         """Return the object, None if it does not exist."""
-        return self._once((kind, name), lambda: self._api.get(kind, self._namespace, name))
+        where = namespace or self._namespace
+        return self._once((kind, where, name), lambda: self._api.get(kind, where, name))
+
+    def forget(self) -> None:
+        """Read again from here on: what was read may have changed since."""
+        self._known.clear()
 
     def read_objects(self) -> Iterator[Manifest]:
         """Yield the objects that were read by name so far, such as Secrets."""
         return (each for each in self._known.values() if isinstance(each, dict))
 
-    def list_objects(self, kind: str, label_selector: str = "", field_selector: str = "") -> tuple[Manifest, ...]:
+    def list_objects(
+        self, kind: str, label_selector: str = "", field_selector: str = "", namespace: str | None = None
+    ) -> tuple[Manifest, ...]:
         """Return all objects of a kind that match the selectors."""
-        selectors = label_selector, field_selector
-        return self._once((kind, *selectors), lambda: self._list(kind, *selectors))
+        arguments = namespace or self._namespace, label_selector, field_selector
+        return self._once((kind, *arguments), lambda: self._list(kind, *arguments))
 
-    def _list(self, kind: str, label_selector: str, field_selector: str) -> tuple[Manifest, ...]:
+    def dry_run(self, step: Any) -> Any:
+        """Return the verdict of the API server on a step; ApiError if it rejects the step."""
+        return self._once(self._number(_DRY_RUN, step), lambda: step.dry_run(Context(self._api)))
+
+    @property
+    def accepted(self) -> tuple[Any, ...]:
+        """The verdicts on the steps that the API server has accepted so far, in order."""
+        found = (known for key, known in self._known.items() if key[0] == _DRY_RUN)
+        return tuple(each for each in found if not isinstance(each, ApiError))
+
+    def _number(self, what: str, step: Any) -> tuple[str, int]:
+        """Return the key of what is known about a step, and about all equal ones."""
+        if step not in self._steps:
+            self._steps.append(step)
+        return what, self._steps.index(step)
+
+    def _list(self, kind: str, namespace: str | None, label_selector: str, field_selector: str) -> tuple[Manifest, ...]:
         try:
-            return tuple(self._api.list_objects(kind, self._namespace, label_selector, field_selector))
+            return tuple(self._api.list_objects(kind, namespace, label_selector, field_selector))
         except ApiError as error:
             if kind not in self._optional or error.status != FORBIDDEN:
                 raise
             self._api.warnings.append(f"Cannot {self._optional[kind]}: {error}")
             return ()
 
-    def _once(self, key: Hashable, read: Callable[[], _T]) -> _T:
+    def _once(self, key: tuple[Hashable, ...], read: Callable[[], _T]) -> _T:
         if key not in self._known:
             try:
                 self._known[key] = read()

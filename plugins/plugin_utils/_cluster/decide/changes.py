@@ -49,7 +49,8 @@ def unlisted_objects(inputs: Inputs) -> dict[ObjectKey, Manifest]:
     if all(key_of(manifest) in inputs.observed.objects for _group, manifest in desired_objects(inputs.desired)):
         return {}
     steps = changed_objects(inputs.cluster, inputs.desired, inputs.observed)
-    return inputs.reads.existing(step for step in steps if step.creates)
+    found = ((step.key, inputs.reads.existing(step)) for step in steps if step.creates)
+    return {key: live for key, live in found if live is not None}
 
 
 def dry_runs_of_recreations(inputs: Inputs) -> Mapping[ObjectKey, Verdict]:
@@ -62,7 +63,7 @@ def dry_runs_of_recreations(inputs: Inputs) -> Mapping[ObjectKey, Verdict]:
     due = (each for each in steps if each.recreates and not _is_ending(each))
     # An object of another owner is not recreated.
     ours = (each for each in due if each.live is None or is_ours(each.live, inputs.cluster))
-    return inputs.reads.dry_run_of_creations(ours)
+    return {step.key: inputs.reads.dry_run_of_creation(step) for step in ours}
 
 
 def _is_ending(step: Step) -> bool:

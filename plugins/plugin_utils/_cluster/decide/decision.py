@@ -9,14 +9,10 @@ from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import changed_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft, Policy
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import may_delete_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import deferred_removals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import orphaned_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.other_objects import (
-    with_all_claims,
-    with_other_objects,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.other_objects import with_other_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import outdated_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import evictions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.failing_pods import failing_pods
@@ -25,7 +21,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.ver
     dry_runs,
     overridden_values,
     rejections,
-    with_later_patches,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import keep_finalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
@@ -81,23 +76,15 @@ def _settled_draft(inputs: Inputs) -> Draft:
 
 def _judged(inputs: Inputs) -> Draft:
     """Return the candidates, as the API server would store them, with the findings of all policies."""
-    draft = _with_findings(_candidates(inputs), LOCAL_POLICIES)
-    known = dry_runs(draft)
-    is_known = known == inputs.dry_runs
-    judged = _with_findings(draft, POLICIES) if is_known else _with_all_findings(replace(inputs, dry_runs=known))
-    if may_delete_claims(judged.steps, judged.inputs.live):
-        # PVCs are deleted with pods or with a StatefulSet, also those without labels.
-        complete = with_all_claims(judged.inputs)
-        if complete.claims != inputs.claims:
-            judged = _with_all_findings(complete)
-    while (known := with_later_patches(judged)) != judged.inputs.dry_runs:
-        judged = _with_all_findings(replace(judged.inputs, dry_runs=known))
+    changed, others, removals = _candidates(inputs)
+    draft = _with_findings(Draft(inputs, in_order((*changed, *others), removals)), LOCAL_POLICIES)
+    verdicts = dry_runs(draft)
+    changed, others, removals = (confirmed(each, verdicts) for each in (changed, others, removals))
+    evicted = evictions(inputs, (*changed, *failing_pods(inputs)))
+    judged = replace(draft, candidates=in_order((*changed, *others, *evicted), removals), verdicts=verdicts)
+    judged = _with_findings(judged, POLICIES)
     # The resource was changed since it was read, and a workload would be deleted or have fewer replicas.
     return judged.with_findings(outdated_resource(judged))
-
-
-def _with_all_findings(inputs: Inputs) -> Draft:
-    return _with_findings(_candidates(inputs), (*LOCAL_POLICIES, *POLICIES))
 
 
 def _with_findings(draft: Draft, policies: tuple[Policy, ...]) -> Draft:
@@ -112,7 +99,7 @@ def _plan(draft: Draft) -> Plan:
     warnings = (
         *plan.warnings,
         *(text for feature in FEATURES for text in feature.warnings(inputs)),
-        *overridden_values(inputs),
+        *overridden_values(draft),
     )
     plan = replace(plan, warnings=warnings)
     for feature in FEATURES:
@@ -120,21 +107,18 @@ def _plan(draft: Draft) -> Plan:
     return plan
 
 
-def _candidates(inputs: Inputs) -> Draft:
-    """Return a step for each object that is missing, differs or is not desired any more."""
+def _candidates(inputs: Inputs) -> tuple[tuple[Step, ...], tuple[Step, ...], tuple[Step, ...]]:
+    """Return a step for each object that is missing or differs, other writes, and the removals."""
     desired = inputs.desired
     for feature in FEATURES:
         desired = feature.desired(desired, inputs)
-    changed = confirmed(changed_objects(inputs.cluster, desired, inputs.live, inputs.admitted), inputs.dry_runs.writes)
+    changed = changed_objects(inputs.cluster, desired, inputs.live, inputs.admitted)
     for feature in FEATURES:
         changed = tuple(feature.applies(changed, inputs))
-    failing = failing_pods(inputs)
-    evicted = evictions(inputs, (*changed, *failing))
-    of_features = (step for feature in FEATURES for step in feature.steps(inputs))
-    writes = (*changed, *of_features, *failing, *evicted)
+    others = (*(step for feature in FEATURES for step in feature.steps(inputs)), *failing_pods(inputs))
     removals: list[Step] = []
     for feature in FEATURES:
         # Of a PVC that a removal changes, the next reconcile judges the rest: a second change would fail.
         known = {step.key for step in removals}
         removals += (step for step in feature.removals(inputs) if step.key not in known)
-    return Draft(inputs, in_order(writes, removals))
+    return changed, others, tuple(removals)

@@ -11,7 +11,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.marks import exists_since
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import (
+    CLAIM,
+    may_delete_claims,
+    with_effects,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import drop_blocked
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.blocked_restarts import (
     blocked_restarts,
@@ -25,18 +29,20 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.gate import gate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
 
 @dataclass(frozen=True)
 class Draft:
-    """The candidates in the order of execution, and the findings of the policies so far."""
+    """The candidates in the order of execution, the findings of the policies so far, and verdicts on candidates."""
 
     inputs: Inputs
     candidates: tuple[Step, ...]
     findings: tuple[Finding, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -52,11 +58,19 @@ class Draft:
         """Return the same with more findings."""
         return replace(self, findings=(*self.findings, *findings))
 
+    @property
+    def _live_and_claims(self) -> Observed:
+        """The live objects, with the PVCs without labels if some are deleted with pods."""
+        inputs = self.inputs
+        if not may_delete_claims(self.steps, inputs.live):
+            return inputs.live_and_all_claims
+        return inputs.live.with_objects(inputs.reads.list_objects(CLAIM))
+
     def plan(self) -> Plan:
         """Return the plan."""
         inputs, blocked = self.inputs, blocked_restarts(self.candidates, self.findings, self.inputs)
         gated = gate(self.steps, inputs, blocked)
-        live, cluster = inputs.live_and_all_claims, inputs.cluster
+        live, cluster = self._live_and_claims, inputs.cluster
         since = exists_since(inputs)
         steps, later = (with_effects(each, live, cluster, since) for each in (gated.steps, gated.later))
         waiting = (*blocked, *gated.later)

@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cha
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.missing_pods import (
     events_of_missing_pods,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRuns, Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 
 
@@ -27,7 +27,7 @@ def with_other_objects(inputs: Inputs) -> Inputs:
     unlisted = tuple(live for live in inputs.unlisted.values() if is_ours(live, inputs.cluster))
     inputs = replace(inputs, others=unlisted)
     # Admission may be the only reason for a recreation.
-    inputs = replace(inputs, dry_runs=DryRuns(recreations=dry_runs_of_recreations(inputs)))
+    inputs = replace(inputs, recreations=dry_runs_of_recreations(inputs))
     # Only the events of a StatefulSet or PVC explain why a pod does not exist.
     return replace(inputs, others=(*unlisted, *events_of_missing_pods(inputs)))
 

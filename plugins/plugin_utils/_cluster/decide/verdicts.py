@@ -6,13 +6,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeVar, cast
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import immutable_part
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRuns, Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.admission import Override, overrides
@@ -24,56 +23,52 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 _Step = TypeVar("_Step", bound=Step)
 
 
-def dry_runs(draft: Draft) -> DryRuns:
-    """Return the dry runs of all applies and deletions, and of all patches of PVCs, that no finding blocks."""
-    inputs = draft.inputs
-    writes = inputs.reads.dry_run(step for step in draft.steps if step.verdicts == "writes")
-    patches = inputs.reads.dry_run(step for step in draft.steps if step.verdicts == "patches")
-    return replace(inputs.dry_runs, writes=writes, patches=patches)
-
-
-def with_later_patches(draft: Draft) -> DryRuns:
-    """Return the dry runs with those of patches that only the other dry runs, or all PVCs, have shown."""
-    known = draft.inputs.dry_runs
-    later = [step for step in draft.steps if step.verdicts == "patches" and step.key not in known.patches]
-    return replace(known, patches={**known.patches, **draft.inputs.reads.dry_run(later)}) if later else known
+def dry_runs(draft: Draft) -> tuple[Verdict, ...]:
+    """Return the verdicts on all applies and deletions, and on all patches of PVCs, that no finding blocks."""
+    return tuple(draft.inputs.reads.dry_run(step) for step in draft.steps if step.verdicts is not None)
 
 
 def rejections(draft: Draft) -> tuple[Finding, ...]:
-    """Return the rejections by the API server."""
-    verdicts = draft.inputs.dry_runs.writes
-    found = (verdicts.get(step.key) for step in draft.steps if step.verdicts == "writes")
-    return tuple(verdict.rejection for verdict in found if verdict is not None and verdict.rejection is not None)
+    """Return the rejections of writes by the API server; one for all if the namespace is missing."""
+    found = (verdict.rejection for verdict in draft.verdicts if verdict.step.verdicts == "writes")
+    return tuple(dict.fromkeys(rejection for rejection in found if rejection is not None))
 
 
-def confirmed(candidates: Iterable[_Step], verdicts: Mapping[ObjectKey, Verdict]) -> tuple[_Step, ...]:
+def confirmed(candidates: Iterable[_Step], verdicts: Iterable[Verdict]) -> tuple[_Step, ...]:
     """Return the candidates with the results of their dry runs, without those that would change nothing."""
-    found = (_confirmed(step, verdicts.get(step.key)) for step in candidates)
+    known = {_identity(verdict.step): verdict for verdict in verdicts}
+    found = (_confirmed(step, known.get(_identity(step))) for step in candidates)
     return tuple(step for step in found if step is not None)
+
+
+def _identity(step: Step) -> tuple[ObjectKey, str | None]:
+    """Return what the verdict is about: a PVC may be applied and patched."""
+    return step.key, step.verdicts
 
 
 def _confirmed(candidate: _Step, verdict: Verdict | None) -> _Step | None:
     if verdict is None or verdict.after is None:
         return candidate
-    step = replace(cast(_Step, verdict.step), after=verdict.after)
-    return step if step.has_effect(verdict.after) else None
+    if not verdict.step.has_effect(verdict.after):
+        return None
+    # A patch has no other effect than what it sets.
+    return candidate if candidate.verdicts == "patches" else replace(cast(_Step, verdict.step), after=verdict.after)
 
 
-def overridden_values(inputs: Inputs) -> tuple[str, ...]:
+def overridden_values(draft: Draft) -> tuple[str, ...]:
     """Return a warning for each object whose values admission overrides: its fields, with both values."""
     return tuple(
         f"{key}: {join_limited(map(_shown, found), '; ')}. A mutating webhook or policy overrides what is specified, "
         "and the stored value counts: change the specification, or the policy"
-        for key, found in _overrides(inputs).items()
+        for key, found in _overrides(draft).items()
     )
 
 
-def stored_replicas(inputs: Inputs) -> dict[str, int]:
+def stored_replicas(verdicts: Iterable[Verdict]) -> dict[str, int]:
     """Return the number of pods of each group for which admission stores another one than specified, by group."""
-    found = ((verdict.step.group or "", verdict) for verdict in inputs.dry_runs.writes.values())
     return {
-        group: verdict.after["spec"]["replicas"]
-        for group, verdict in found
+        verdict.step.group or "": verdict.after["spec"]["replicas"]
+        for verdict in verdicts
         if verdict.step.key.kind in WORKLOADS and verdict.after is not None and _overrides_replicas(verdict)
     }
 
@@ -83,10 +78,10 @@ def _overrides_replicas(verdict: Verdict) -> bool:
     return specified is not None and (verdict.after or {})["spec"].get("replicas") != specified
 
 
-def _overrides(inputs: Inputs) -> dict[ObjectKey, list[Override]]:
+def _overrides(draft: Draft) -> dict[ObjectKey, list[Override]]:
     """Return the overridden fields of each object; those that only a recreation could change, from its dry run."""
-    recreated = ((immutable_part(each.step.manifest), each) for each in inputs.dry_runs.recreations.values())
-    written = ((each.step.manifest, each) for each in inputs.dry_runs.writes.values())
+    recreated = ((immutable_part(each.step.manifest), each) for each in draft.inputs.recreations.values())
+    written = ((each.step.manifest, each) for each in draft.verdicts if each.step.verdicts == "writes")
     found: dict[ObjectKey, dict[str, Override]] = {}
     for manifest, verdict in (*recreated, *written):
         # The search for secrets takes long, and most objects are stored as specified.

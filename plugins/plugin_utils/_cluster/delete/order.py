@@ -58,6 +58,24 @@ class Deletion:
 
     def of_resource(self, resource: Manifest, observed: Observed) -> Iterator[Step]:
         """Yield the remaining steps for a terminating resource; the finalizer is last."""
+        yield from self._one_by_one(self._of_resource(resource, observed))
+
+    def with_resource(self, resource: Manifest, observed: Observed) -> Iterator[Step]:
+        """Yield the deletion of a resource: pods without a workload, itself, its workloads, and its PVCs."""
+        yield from self._one_by_one(self._with_resource(resource, observed))
+
+    def of_variables(self, delete_claims: bool) -> Iterator[Step]:
+        """Yield the deletion of a cluster without a resource: workloads first, then PVCs, then the rest."""
+        yield from self._one_by_one(self._of_variables(delete_claims))
+
+    def _one_by_one(self, steps: Iterator[Step]) -> Iterator[Step]:
+        """Yield the steps. What was read before one that is carried out is read again after it."""
+        for step in steps:
+            yield step
+            if not self.is_plan:
+                self.reads.forget()
+
+    def _of_resource(self, resource: Manifest, observed: Observed) -> Iterator[Step]:
         self._note_owned_claims(observed)
         deletes = finalizer.deletes_claims(resource.get("spec"))
         is_orphaned = self._is_orphaned(resource, observed)
@@ -79,8 +97,7 @@ class Deletion:
         yield from self._disown_claims(resource, all_stay=is_orphaned or not deletes)
         yield finalizer.remove_finalizer(resource)
 
-    def with_resource(self, resource: Manifest, observed: Observed) -> Iterator[Step]:
-        """Yield the deletion of a resource: pods without a workload, itself, its workloads, and its PVCs."""
+    def _with_resource(self, resource: Manifest, observed: Observed) -> Iterator[Step]:
         self._note_owned_claims(observed)
         is_orphaned = self._is_orphaned(resource, observed)
         deletes = finalizer.deletes_claims(resource.get("spec"))
@@ -95,8 +112,8 @@ class Deletion:
         if not is_orphaned and deletes:
             yield from self._claims() if finalizer.is_set(resource) else self._claims_of_workloads(observed)
 
-    def of_variables(self, delete_claims: bool) -> Iterator[Step]:
-        """Yield the deletion of a cluster without a resource: workloads first, then PVCs, then the rest."""
+    def _of_variables(self, delete_claims: bool) -> Iterator[Step]:
+        self.reads.forget()
         observed = self.reads.with_all_claims(self.reads.labelled())
         self._note_owned_claims(observed)
         yield from self._retain_claims(None, observed, all_stay=not delete_claims)
@@ -149,12 +166,14 @@ class Deletion:
             return False
         is_quiet = self._is_quiet()
         if is_quiet:
+            self.reads.forget()
             yield from self._claims()
         return is_quiet
 
     def _is_quiet(self) -> bool:
         """Return whether no pod runs any more."""
         for _attempt in range(QUIET_ATTEMPTS if self.waits else 1):
+            self.reads.forget()
             pods = self.reads.pods()
             if not targets.running_pods(self.cluster, pods):
                 return True

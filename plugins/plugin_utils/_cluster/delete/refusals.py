@@ -7,21 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import DryRuns
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context
 
 
-def refusals(api: KubernetesApi, planned: Iterable[Step]) -> tuple[Finding, ...]:
+def refusals(reads: DryRuns, planned: Iterable[Step]) -> tuple[Finding, ...]:
     """Return why the API server rejects planned deletions, as a dry run of each of them shows."""
-    verdicts = dry_run(Context(api), (step for step in planned if step.deletes))
-    return tuple(
+    verdicts = (reads.dry_run(step) for step in planned if step.deletes)
+    found = (
         Finding(each.rejection.reason, f"{_cause(each.rejection)} Nothing of the cluster is deleted.{_way(each.step)}")
-        for each in verdicts.values()
+        for each in verdicts
         if each.rejection is not None
     )
+    return tuple(dict.fromkeys(found))
 
 
 def _cause(rejection: Finding) -> str:

@@ -22,6 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.seq
     variable_removal,
     workloads_without_resource,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import DryRuns
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
@@ -73,7 +74,7 @@ def delete_resource(
         return until_deleted(kind, api, request, resource, Outcome(Plan()), progress, clock, _with_new_steps)
     plan = resource_removal(api, resource)
     outcome = Outcome(plan, changed=True, warnings=plan.warnings)
-    if refused := refusals(api, _of_task(resource, plan)):
+    if refused := refusals(DryRuns(api, request.namespace), _of_task(resource, plan)):
         return replace(outcome, plan=replace(plan, steps=(), findings=refused), changed=False)
     if request.options.check_mode:
         return outcome
@@ -129,7 +130,7 @@ def delete_without_resource(
     cluster = _named(request)
     delete_claims = request.spec is not None and deletes_claims(request.spec)
     plan = variable_removal(api, cluster, delete_claims)
-    if refused := refusals(api, plan.steps):
+    if refused := refusals(DryRuns(api, request.namespace), plan.steps):
         return Outcome(replace(plan, steps=(), findings=refused), warnings=plan.warnings)
     announce = _announce_claims(progress)
     _announce_all(plan, announce)
@@ -173,7 +174,7 @@ def _delete_everything(
     """
     errors: list[str] = []
     results = execute(_until_error(deletion.of_variables(delete_claims), errors), Context(api, announce=announce))
-    remains = tuple(map(with_finalizers, _until_error(remaining(api, deletion, delete_claims), errors)))
+    remains = tuple(map(with_finalizers, _until_error(remaining(deletion, delete_claims), errors)))
     unknown = (Finding(reasons.APPLY_FAILED, error) for error in dict.fromkeys(errors))
     plan = _with_steps(outcome.plan, (result.step for result in results if result.is_done))
     plan = replace(plan, findings=(*_failures(results), *unknown))

@@ -84,10 +84,11 @@ def workloads_without_resource(api: KubernetesApi, cluster: Cluster) -> list[Man
     return [live for live in found if is_ours(live, cluster) and not is_terminating(live)]
 
 
-def remaining(api: KubernetesApi, deletion: Deletion, delete_claims: bool) -> Iterator[Manifest]:
+def remaining(deletion: Deletion, delete_claims: bool) -> Iterator[Manifest]:
     """Yield the remaining objects of a cluster without a resource, including terminating ones."""
     cluster = deletion.cluster
-    observed = read_cluster(api, cluster)
+    deletion.reads.forget()
+    observed = read_cluster(deletion.reads, cluster)
     yield from (live for live in observed.of_kind(*targets.PRUNED_KINDS) if is_ours(live, cluster))
     if delete_claims:
         yield from targets.remaining_claims(cluster, deletion.reads.claims(deletion.owned), deletion.owned)

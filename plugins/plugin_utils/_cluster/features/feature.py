@@ -37,9 +37,10 @@ class Feature:
     `inputs.live` has the objects that were observed, `inputs.reads` reads others (equal reads are answered once), and
     `inputs.ask` asks Druid. A feature has no state: what two of its hooks need follows from the inputs again.
 
-    1. Decide (`decide/decision.py`): `refuse` and `prepared`, each once. Then `desired`, `applies`, `steps`,
-       `removals`, `judge`, `judge_results`, again when dry runs or other reads have shown more, or if one is
-       `reconsidered`; then `decide/rollout/` delays restarts. `after_gate` and `warnings` are called once.
+    1. Decide (`decide/decision.py`): `refuse`, `prepared`; `desired`, `applies`, `steps`, `removals`; `judge`. Then the
+       API server is asked about the steps that are not blocked, and `judge_results` has its verdicts. From `desired`
+       on, it is decided again if one is `reconsidered`. Then `decide/rollout/` delays restarts, and `after_gate` and
+       `warnings` follow.
     2. Act. When Kubernetes has been written: `desired_in_druid`, `in_druid`.
     3. Report (`kind.py`), after the steps were carried out, or in check mode would be: `status`, `events`, `requeue`;
        `restart_causes` and `without_records` for the plan, too.

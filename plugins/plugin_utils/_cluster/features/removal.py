@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.updates import kept_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.other_objects import with_all_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.removed_roles import role_warnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import retain, targets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
@@ -33,15 +34,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 
-REPLICA_SET = "ReplicaSet"
+REPLICA_SET, SET = "ReplicaSet", "StatefulSet"
 
 
 class Removal(Feature):
     """Deletes what is not desired any more, but not all groups at once, and warns if others need what is deleted."""
 
     def prepared(self, inputs: Inputs) -> Inputs:
-        """Return the inputs with the ReplicaSets that a removed group leaves without an owner."""
-        return replace(inputs, others=(*inputs.others, *replica_sets(inputs)))
+        """Return the inputs with the ReplicaSets that a removed group leaves without an owner, and with all its PVCs."""
+        removed = removed_objects(inputs.cluster, inputs.desired, inputs.live)
+        inputs = replace(inputs, others=(*inputs.others, *replica_sets(inputs)))
+        return with_all_claims(inputs) if any(step.deletes and step.key.kind == SET for step in removed) else inputs
 
     def judge(self, draft: Draft) -> tuple[Finding, ...]:
         """Return a finding if the spec has no groups, and objects of groups would be deleted, or their PVCs marked.

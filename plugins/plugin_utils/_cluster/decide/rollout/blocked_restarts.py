@@ -39,7 +39,7 @@ def blocked_restarts(candidates: Iterable[Step], findings: Iterable[Finding], in
 
 def _predicted(step: Step, inputs: Inputs) -> Step:
     """Return the step with the object afterwards, from a dry run as far as it was not rejected."""
-    verdicts = inputs.dry_runs.recreations if step.recreates else inputs.reads.templates
+    verdicts = inputs.recreations if step.recreates else inputs.reads.templates
     verdict = verdicts.get(step.key)
     if verdict is not None and verdict.after is not None:
         return replace(step, after=verdict.after)

@@ -42,7 +42,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.s
     released_claims,
     retains_claims,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRuns, Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
@@ -95,9 +95,7 @@ class Storage(Feature):
         blocked = blocked_expansion(draft)
         if blocked is None:
             return None
-        known = DryRuns(recreations=draft.inputs.dry_runs.recreations)
-        blocked_expansions = draft.inputs.blocked_expansions | {blocked}
-        return replace(draft.inputs, dry_runs=known, blocked_expansions=blocked_expansions)
+        return replace(draft.inputs, blocked_expansions=draft.inputs.blocked_expansions | {blocked})
 
     def after_gate(self, plan: Plan, inputs: Inputs) -> Plan:
         """Return the plan with the PVCs that grow, and those whose driver has given up."""

@@ -27,6 +27,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.mar
     unmarking,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.updates import Changes, Notice, patch_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import changed_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import stored_replicas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.pod_claims import (
@@ -44,7 +45,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.ret
     retains_scaled,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
+    WORKLOADS,
+    Manifest,
+    is_terminating,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import pause_finding
@@ -84,8 +90,21 @@ def _steps(inputs: Inputs, listed: Mapping[str, tuple[Manifest, ...]]) -> Iterat
 
 
 def _is_settled(inputs: Inputs) -> bool:
-    states = group_states(inputs.cluster, inputs.live, stored=stored_replicas(inputs))
-    return all(state.is_complete for state in states)
+    """Return whether each group has all its pods: as many as specified, or as admission stores instead."""
+    changed = changed_objects(inputs.cluster, inputs.desired, inputs.live, inputs.admitted)
+    scaled = {step.group or "": step for step in changed if _sets_replicas(step)}
+    present = {group: (step.live or {})["spec"]["replicas"] for group, step in scaled.items()}
+    states = group_states(inputs.cluster, inputs.live, stored=present)
+    if not all(state.is_complete for state in states):
+        return False
+    return present == stored_replicas(inputs.reads.dry_run(step) for step in scaled.values())
+
+
+def _sets_replicas(step: Step) -> bool:
+    """True for an update of a workload that has another number of replicas than specified."""
+    if step.key.kind not in WORKLOADS or step.live is None or step.recreates:
+        return False
+    return step.manifest["spec"].get("replicas") not in (None, step.live["spec"].get("replicas"))
 
 
 def _users(inputs: Inputs, listed: Mapping[str, tuple[Manifest, ...]]) -> Users:

@@ -59,15 +59,10 @@ _CLASS = ("spec", "volumeAttributesClassName")
 _ANNOTATIONS = ("metadata", "annotations")
 
 
-def pvc_updates(inputs: Inputs) -> tuple[UpdateClaim, ...]:
-    """Return a step for each PVC that has to change, as far as a dry run does not show that it would not."""
-    return tuple(step for step in _updates(inputs) if not _is_ignored(step, inputs))
-
-
 def ignored_updates(inputs: Inputs) -> list[str]:
     """Return a warning for the PVCs of each group whose change the API server ignores."""
     found: dict[tuple[str | None, str], list[str]] = {}
-    for step in _updates(inputs):
+    for step in pvc_updates(inputs):
         if _is_ignored(step, inputs):
             found.setdefault((step.group, step.notice.message), []).append(step.key.name)
     return [
@@ -78,8 +73,7 @@ def ignored_updates(inputs: Inputs) -> list[str]:
 
 def _is_ignored(step: UpdateClaim, inputs: Inputs) -> bool:
     """True if a dry run shows that the API server would accept the change, and not store it."""
-    verdict = inputs.dry_runs.patches.get(step.key)
-    return verdict is not None and verdict.after is not None and not verdict.step.has_effect(verdict.after)
+    return any(each.step == step and not step.has_effect(each.after) for each in inputs.reads.accepted)
 
 
 def _ignored(change: str) -> str:
@@ -93,7 +87,8 @@ def _ignored(change: str) -> str:
     )
 
 
-def _updates(inputs: Inputs) -> tuple[UpdateClaim, ...]:
+def pvc_updates(inputs: Inputs) -> tuple[UpdateClaim, ...]:
+    """Return a step for each PVC that has to change."""
     waiting = deferred(inputs)
     return tuple(
         updated_claim(claim.live, changes, notice, group.key)
@@ -183,7 +178,7 @@ def rejected_patches(draft: Draft) -> tuple[Finding, ...]:
     A rejection blocks the group if its StatefulSet is recreated for the same change, or deleted: a PVC that is to be
     kept must be recorded before. Otherwise it blocks only the PVC.
     """
-    verdicts = draft.inputs.dry_runs.patches
+    verdicts = {verdict.step.key: verdict for verdict in draft.verdicts if verdict.step.verdicts == "patches"}
     dependent = {step.group for step in draft.steps if _depends_on_claims(step)}
     found = ((step, verdicts.get(step.key)) for step in draft.steps if step.verdicts == "patches")
     rejected = ((step, verdict.rejection) for step, verdict in found if verdict and verdict.rejection)

@@ -71,17 +71,19 @@ class Answers(ClusterReads):
     def storage_class(self, name: str) -> Manifest | str:
         return self.classes[name]
 
-    def dry_run(self, steps: Iterable[Step]) -> dict[ObjectKey, Verdict]:
-        asked = tuple(steps)
-        self.asked += [asked] if asked else []
-        return {step.key: self.verdicts.get(step.key) or _accepted(step) for step in asked}
+    def dry_run(self, step: Step) -> Verdict:
+        self._note(step)
+        return self.verdicts.get(step.key) or _accepted(step)
 
-    def existing(self, creations: Iterable[Apply]) -> dict[ObjectKey, Manifest]:
-        found = ((step.key, self.get(*step.key)) for step in creations)
-        return {key: live for key, live in found if live is not None}
+    @property
+    def accepted(self) -> tuple[Verdict, ...]:
+        return tuple(map(self.dry_run, self.dry_runs))
 
-    def dry_run_of_creations(self, steps: Iterable[Step]) -> dict[ObjectKey, Verdict]:
-        return {step.key: self.verdicts[step.key] for step in steps if step.key in self.verdicts}
+    def existing(self, creation: Apply) -> Manifest | None:
+        return self.get(*creation.key)
+
+    def dry_run_of_creation(self, step: Step) -> Verdict:
+        return self.verdicts.get(step.key) or Verdict(step)
 
     def template(self, step: Step) -> Verdict:
         return self.templates.setdefault(step.key, self.verdicts.get(step.key) or Verdict(step, after=step.after))
@@ -99,9 +101,9 @@ class Answers(ClusterReads):
             self.asked.append(read)
 
     @property
-    def dry_runs(self) -> list[tuple[Step, ...]]:
-        """The steps of each series of dry runs."""
-        return [each for each in self.asked if isinstance(each, tuple) and isinstance(each[0], Step)]
+    def dry_runs(self) -> list[Step]:
+        """The steps about which the API server was asked."""
+        return [each for each in self.asked if isinstance(each, Step)]
 
     @property
     def questions(self) -> list[tuple[Question[Any], ...]]:

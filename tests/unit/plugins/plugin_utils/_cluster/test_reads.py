@@ -84,5 +84,5 @@ def test_a_namespace_that_goes_meanwhile_is_a_rejection_of_each_template() -> No
     reads = ClusterReads(server, "ns", Options())
     server.has_namespace = False
     one, two, *_others = (Apply(manifest=each, live=None) for each in found.desired.objects)
-    reads.dry_run([one, two])
+    assert reads.dry_run(one) == reads.dry_run(two)
     assert reads.template(two).rejection is not None

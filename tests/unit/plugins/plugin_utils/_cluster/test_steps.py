@@ -15,8 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import Evict
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import confirmed, rejections
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import ChangeResource
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import dry_run
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRuns
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import DryRuns
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.recreate import DELETION_ATTEMPTS, Recreate
@@ -283,8 +282,9 @@ def test_pod_that_must_be_replaced_is_evicted(server: Server, api: KubernetesApi
 
 def dry_run_of(api: KubernetesApi, steps: list[Step]) -> tuple[tuple[Step, ...], tuple[Finding, ...]]:
     """Return the steps that the API server confirms, and its rejections."""
-    verdicts = dry_run(Context(api), steps)
-    draft = Draft(replace(inputs(druid.cluster()), dry_runs=DryRuns(verdicts)), tuple(steps))
+    reads = DryRuns(api, "ns")
+    verdicts = tuple(map(reads.dry_run, steps))
+    draft = Draft(inputs(druid.cluster()), tuple(steps), verdicts=verdicts)
     findings = rejections(draft)
     return confirmed(draft.with_findings(findings).steps, verdicts), findings
 

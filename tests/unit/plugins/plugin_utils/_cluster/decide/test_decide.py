@@ -10,7 +10,6 @@ import pickle
 import socket
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -65,17 +64,17 @@ def test_new_cluster_needs_names_dry_runs_and_quotas() -> None:
     found = inputs(cluster)
     plan = decided(found)
     names = [key_of(manifest) for manifest in desired.objects]
-    [dry_run] = answers_of(found).dry_runs
-    assert [step.key for step in dry_run] == [step.key for step in plan.steps] == names
-    assert [each for each in answers_of(found).asked if each != dry_run] == [*names, "ResourceQuota"]
+    asked = answers_of(found)
+    assert [step.key for step in asked.dry_runs] == [step.key for step in plan.steps] == names
+    assert [each for each in asked.asked if each not in asked.dry_runs] == [*names, "ResourceQuota"]
 
 
 def test_removed_group_needs_replica_sets_all_pvcs_and_the_latest_resource() -> None:
     found = inputs(druid.cluster(nodes={"a": NODES["a"]}), converged(render(druid.cluster(nodes=NODES))))
     plan = decided(found)
-    lists, dry_run, claims, resource = answers_of(found).asked
+    lists, claims, *dry_runs, resource = answers_of(found).asked
     assert (lists, claims, resource) == ("ReplicaSet", CLAIM, ("Druid", "c"))
-    assert [step.verb for step in dry_run] == ["delete"] * len(plan.later)
+    assert [step.verb for step in dry_runs] == ["delete"] * len(plan.later)
     assert {(step.verb, step.group) for step in plan.later} == {("delete", None)}
     assert plan.steps == ()
 
@@ -98,8 +97,7 @@ def test_blocked_step_is_not_dry_run() -> None:
     found = inputs(cluster, objects=[foreign(stored(existing_service))])
     plan = decided(found)
     assert [(finding.reason, finding.group) for finding in plan.findings] == [(reasons.NAME_CONFLICT, "a")]
-    [dry_run] = answers_of(found).dry_runs
-    assert {step.group for step in dry_run} == {step.group for step in plan.steps} == {None, "b"}
+    assert {step.group for step in answers_of(found).dry_runs} == {step.group for step in plan.steps} == {None, "b"}
 
 
 def test_our_object_without_the_label_is_updated() -> None:
@@ -141,8 +139,8 @@ def test_dry_run_without_a_change_removes_the_step() -> None:
 class WithoutNamespace(Answers):
     """Only the first step has a verdict."""
 
-    def dry_run(self, steps: Iterable[Step]) -> dict[ObjectKey, Verdict]:
-        return {step.key: Verdict(step, rejection=NO_NAMESPACE) for step in [*steps][:1]}
+    def dry_run(self, step: Step) -> Verdict:
+        return Verdict(step, rejection=NO_NAMESPACE)
 
 
 def test_missing_namespace_blocks_every_step() -> None:

@@ -83,6 +83,9 @@ class Table(DeletionReads):
     def users(self) -> Observed:
         return self._read(USERS)
 
+    def forget(self) -> None:
+        pass
+
     def pause(self, _seconds: float) -> None:
         self._read(PAUSE)
 

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,12 +13,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.s
     ignored_updates,
     pvc_updates,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRuns
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Verdict
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, orphans
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import (
+    decided,
+    inputs,
+    with_answers,
+)
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged
 
 Manifest = dict[str, Any]
@@ -152,10 +154,10 @@ def test_a_change_that_the_api_server_ignores_is_a_warning(before: Manifest, aft
     steps = pvc_updates(provided)
     assert len(steps) == len(live)
     assert ignored_updates(provided) == []
-    ignored = {step.key: Verdict(step, step.live) for step in steps}
-    judged = replace(provided, dry_runs=DryRuns(patches=ignored))
-    assert pvc_updates(judged) == ()
-    assert ignored_updates(judged) == [warning]
+    found = with_answers(provided, verdicts={step.key: Verdict(step, step.live) for step in steps})
+    plan = decided(found)
+    assert not {step.key for step in steps} & {step.key for step in plan.steps}
+    assert [text for text in plan.warnings if "not done" in text] == ignored_updates(found) == [warning]
 
 
 # (the attributes class of the PVC, its phase, further fields of the spec, whether it is set)

@@ -15,13 +15,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.upd
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import (
     dry_runs,
-    with_later_patches,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import Retain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.updates import (
     rejected_patches,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import DryRuns
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
@@ -39,22 +37,14 @@ REFUSAL = Finding("RejectedByAPIServer", "It exceeds a quota. Nothing of group b
 
 def test_patches_are_judged() -> None:
     others = (replace(PATCH, group=None), Retain(live=LIVE, releases=frozenset({"u"})))
-    assert dry_runs(draft(druid.cluster(), steps=others)).patches == {}
-    judged = dry_runs(draft(druid.cluster(), steps=[PATCH]))
-    assert [*judged.patches] == [KEY]
-    assert rejected_patches(judged_draft(judged.patches[KEY])) == ()
-
-
-def test_a_patch_that_is_known_only_after_the_dry_runs_is_judged_too() -> None:
-    later = draft(druid.cluster(), steps=[PATCH])
-    known = with_later_patches(later)
-    assert [*known.patches] == [KEY]
-    assert with_later_patches(replace(later, inputs=replace(later.inputs, dry_runs=known))) is known
+    assert dry_runs(draft(druid.cluster(), steps=others)) == ()
+    [verdict] = dry_runs(draft(druid.cluster(), steps=[PATCH]))
+    assert verdict.step.key == KEY
+    assert rejected_patches(judged_draft(verdict)) == ()
 
 
 def judged_draft(verdict: Verdict, *others: Step) -> Draft:
-    found = draft(druid.cluster(), steps=[PATCH, *others])
-    return replace(found, inputs=replace(found.inputs, dry_runs=DryRuns(patches={KEY: verdict})))
+    return replace(draft(druid.cluster(), steps=[PATCH, *others]), verdicts=(verdict,))
 
 
 def test_a_rejection_blocks_the_group_whose_stateful_set_is_recreated_or_deleted() -> None:
