@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names, validate
@@ -17,10 +16,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe 
     UnreadableChart,
     chart_of,
     is_deleted_namespace,
-    kinds_of,
     observe_release,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reads import CollectorReads
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Chart, Plan, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope import refused_in_release
@@ -37,14 +36,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 def finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
     """Uninstall the release that belongs to this resource, and remove the finalizer. The spec may be invalid."""
     specified, collector = Collector.from_resource(resource), Collector.from_resource(_with_recorded(resource))
-    release, warning = _release(api, collector, _chart(specified, collector, options), options)
+    reads = CollectorReads(api, collector, options)
+    release, warning = _release(reads, collector, _chart(specified, collector, options), options)
     uninstall = () if release is None else (Uninstall(release, collector.release),)
     plan = Plan((*uninstall, *_last_step(collector)), (DELETING,), (warning,) if warning else ())
     planned = Reconciled(resource, plan, collector, release)
     if options.check_mode:
         return planned
     done = act(api, planned, options)
-    if done.is_deleted or not done.plan.problems or not is_deleted_namespace(api, collector.tenant):
+    reads.forget()
+    if done.is_deleted or not done.plan.problems or not is_deleted_namespace(reads, collector.tenant):
         return done
     # With its namespace, the release goes without Helm.
     last = Plan(_last_step(collector), (DELETING,), (_deleted_with_namespace(collector),))
@@ -66,7 +67,7 @@ def _chart(specified: Collector, collector: Collector, options: Options) -> Char
 
 
 def _release(
-    api: KubernetesApi, collector: Collector, chart: Chart | None, options: Options
+    reads: CollectorReads, collector: Collector, chart: Chart | None, options: Options
 ) -> tuple[Release | None, str]:
     """Return the release to uninstall, and a warning about one that stays.
 
@@ -83,24 +84,24 @@ def _release(
     if tenant_problem(collector, options.allowed_tenant_namespaces):
         return None, f"{kept}, because the administrator does not allow this tenant any more."
     try:
-        release, unreadable = observe_release(api, namespace, name)
+        release, unreadable = observe_release(reads, namespace, name)
     except ApiError as error:
-        if error.status not in (FORBIDDEN, NOT_FOUND) or not is_deleted_namespace(api, namespace):
+        if error.status not in (FORBIDDEN, NOT_FOUND) or not is_deleted_namespace(reads, namespace):
             raise
         return None, _deleted_with_namespace(collector)
     if unreadable:
         return None, f"{kept}, because it cannot be read: {unreadable}."
     if release is not None and not is_ours(collector, release, chart):
         return None, f"{kept}, because it has no label of this resource. If it is not needed, use: helm uninstall."
-    return _removable(api, collector, release, options) if release else (None, "")
+    return _removable(reads, collector, release, options) if release else (None, "")
 
 
 def _removable(
-    api: KubernetesApi, collector: Collector, release: Release, options: Options
+    reads: CollectorReads, collector: Collector, release: Release, options: Options
 ) -> tuple[Release | None, str]:
     """Return the release, or why Helm must not uninstall it."""
     foreign = refused_in_release(
-        collector, release, partial(kinds_of, api), allows_cluster_scoped=options.allow_cluster_scoped_objects
+        collector, release, reads.kinds, allows_cluster_scoped=options.allow_cluster_scoped_objects
     )
     if not foreign:
         return release, ""

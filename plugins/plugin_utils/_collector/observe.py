@@ -24,64 +24,63 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release 
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import ChartAddress, Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.validate import is_safe_path
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import (
-    KubernetesApi,
-    is_namespace_terminating,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Kind, Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import excerpt
 
 _OCI = "oci://"
 
 
-def observe(api: KubernetesApi, collector: Collector) -> Observed:
+def observe(reads: Reads, collector: Collector) -> Observed:
     """Read everything but the objects of the release."""
-    release, unreadable = observe_release(api, collector.tenant, collector.release)
-    source, namespace = collector.source, collector.namespace
+    release, unreadable = observe_release(reads, collector.tenant, collector.release)
+    source = collector.source
     return Observed(
         release=release,
         unreadable=unreadable,
-        owner=_owner(api, collector, release),
-        siblings=tuple(api.list_objects(names.KIND, namespace)) if collector.uid else (),
-        druid=api.get("Druid", namespace, collector.cluster) if collector.cluster else None,
-        source=api.get(source.kind, namespace, source.name) if source else None,
-        environment={name: api.get("Secret", collector.tenant, name) for name in collector.environment_secrets},
+        owner=_owner(reads, collector, release),
+        siblings=reads.list_objects(names.KIND) if collector.uid else (),
+        druid=reads.get("Druid", collector.cluster) if collector.cluster else None,
+        source=reads.get(source.kind, source.name) if source else None,
+        environment={name: reads.get("Secret", name, collector.tenant) for name in collector.environment_secrets},
     )
 
 
-def observe_release(api: KubernetesApi, namespace: str, name: str) -> tuple[Release | None, str]:
+def observe_release(reads: Reads, namespace: str, name: str) -> tuple[Release | None, str]:
     """Return the release in a namespace, and why it cannot be read."""
     try:
-        return release_of(api.list_objects("Secret", namespace, names.labels_of_release(name))), ""
+        return release_of(reads.list_objects("Secret", names.labels_of_release(name), namespace=namespace)), ""
     except UnreadableRelease as error:
         return None, str(error)
 
 
-def _owner(api: KubernetesApi, collector: Collector, release: Release | None) -> Manifest | None:
+def _owner(reads: Reads, collector: Collector, release: Release | None) -> Manifest | None:
     owner = release.owner if release else None
     if owner is None or owner == (collector.namespace, collector.name):
         return None
-    return api.get(names.KIND, *owner)
+    namespace, name = owner
+    return reads.get(names.KIND, name, namespace)
 
 
-def namespace_state(api: KubernetesApi, namespace: str) -> NamespaceState:
+def namespace_state(reads: Reads, namespace: str) -> NamespaceState:
     """Return whether objects can be created in a namespace, by a dry run: its own state may not be readable."""
     try:
-        return "terminating" if is_namespace_terminating(api, namespace) else "active"
+        return "terminating" if reads.is_namespace_terminating(namespace) else "active"
     except ApiError as error:
         if error.is_missing_namespace:
             return "missing"
         raise
 
 
-def is_deleted_namespace(api: KubernetesApi, namespace: str) -> bool:
+def is_deleted_namespace(reads: Reads, namespace: str) -> bool:
     """Return whether the namespace is terminating or does not exist; false if neither can be seen."""
-    if namespace_state(api, namespace) != "active":
+    if namespace_state(reads, namespace) != "active":
         return True
     try:
-        live = api.get("Namespace", None, namespace)
+        live = reads.get("Namespace", namespace)
     except ApiError:
         return False
     return live is None or is_terminating(live)
@@ -136,16 +135,16 @@ _KINDS = ("Pod", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
 _MAX_MESSAGE = 300
 
 
-def latest_problem(api: KubernetesApi, collector: Collector) -> str:
+def latest_problem(reads: Reads, collector: Collector) -> str:
     """Return the latest recent warning about a pod of the release; empty if none can be read."""
     try:
-        events = api.list_objects("Event", collector.tenant, field_selector="type=Warning")
+        events = reads.list_objects("Event", field_selector="type=Warning", namespace=collector.tenant)
     except KubernetesError:
         return ""
     return problem_of(events, collector.release, timestamp(datetime.now(UTC) - _RECENT))
 
 
-def problem_of(events: list[Manifest], release: str, since: str) -> str:
+def problem_of(events: Iterable[Manifest], release: str, since: str) -> str:
     """Return the latest of these events about a pod of the release, or about its controller."""
     found = [each for each in events if _is_about(each, release) and _time(each) >= since]
     latest = max(found, key=_time, default=None)

@@ -38,7 +38,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step imp
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
-    from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconcile import CollectorReads
+    from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reads import CollectorReads
 
 _NOT_PERMITTED = frozenset({reasons.REF_NOT_PERMITTED, reasons.CLUSTER_SCOPED_OBJECTS})
 

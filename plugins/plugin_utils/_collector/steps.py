@@ -49,6 +49,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt imp
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
     from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+    from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 
 _MAX_MESSAGE = 1024
 
@@ -65,17 +66,24 @@ class Context(step.Context):
         """The connection for the objects of the release."""
         return self.options.connection_of(self.api, self.state.collector.tenant)
 
+    @property
+    def reads(self) -> Reads:
+        """A reader that knows nothing yet: the steps before have changed what was read."""
+        from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
+
+        return Reads(self.api, self.state.collector.namespace)
+
     def release(self) -> tuple[Release | None, str]:
         """Return the release as it is now, and why it cannot be read."""
         from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import observe_release
 
-        return observe_release(self.api, self.state.collector.tenant, self.state.collector.release)
+        return observe_release(self.reads, self.state.collector.tenant, self.state.collector.release)
 
     def latest_problem(self) -> str:
         """Return the latest warning about a pod of the release; empty if there is none."""
         from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import latest_problem
 
-        return latest_problem(self.api, self.state.collector)
+        return latest_problem(self.reads, self.state.collector)
 
     def delete(self, objects: KubernetesApi, manifest: Manifest) -> None:
         """Delete an object, if it belongs to the release."""
@@ -313,19 +321,19 @@ class Uninstall(Step):
             try:
                 context.delete(connection, manifest)
             except ApiError as error:
-                if not _is_deleted_with_its_namespace(context.api, error, manifest, namespace):
+                if not _is_deleted_with_its_namespace(context.reads, error, manifest, namespace):
                     raise
         for metadata in (secret["metadata"] for secret in self.release.secrets):
             connection.delete("Secret", namespace, metadata["name"], metadata["uid"])
         return replace(context.state, release=None)
 
 
-def _is_deleted_with_its_namespace(api: KubernetesApi, error: ApiError, manifest: Manifest, tenant: str) -> bool:
+def _is_deleted_with_its_namespace(reads: Reads, error: ApiError, manifest: Manifest, tenant: str) -> bool:
     """Return whether the permission is missing because the namespace of the object, not that of the release, goes."""
     from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import is_deleted_namespace
 
     namespace = manifest["metadata"].get("namespace") or tenant
-    return error.status == FORBIDDEN and namespace != tenant and is_deleted_namespace(api, namespace)
+    return error.status == FORBIDDEN and namespace != tenant and is_deleted_namespace(reads, namespace)
 
 
 def _difference(change: ObjectChange) -> step.Difference:

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, TypeVar, cast
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import (
+    KubernetesApi,
+    is_namespace_terminating,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context
@@ -52,6 +55,11 @@ class Reads:
         """Return all objects of a kind that match the selectors."""
         arguments = namespace or self._namespace, label_selector, field_selector
         return self._once((kind, *arguments), lambda: self._list(kind, *arguments))
+
+    def is_namespace_terminating(self, namespace: str | None = None) -> bool:
+        """Return whether nothing can be created in the namespace any more; ApiError if it does not exist."""
+        where = str(namespace or self._namespace)
+        return self._once(("terminating", where), lambda: is_namespace_terminating(self._api, where))
 
     def dry_run(self, step: Any) -> Any:
         """Return the verdict of the API server on a step; ApiError if it rejects the step."""

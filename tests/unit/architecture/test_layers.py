@@ -247,7 +247,7 @@ IMPURE = (
     *(f"{COLLECTION}{KUBERNETES}_ingestion.{name}" for name in ("finalize", "observe", "options", "reconcile")),
     *(
         f"{COLLECTION}{KUBERNETES}_collector.{name}"
-        for name in ("drift", "finalize", "helm_connection", "helm_modules", "observe", "reconcile")
+        for name in ("drift", "finalize", "helm_connection", "helm_modules", "observe", "reads", "reconcile")
     ),
     *(f"{COLLECTION}{KUBERNETES}_reconcile.{name}" for name in ("action", "report")),
     f"{COLLECTION}{API}.cached_api",

@@ -41,7 +41,7 @@ class Removal(Feature):
     """Deletes what is not desired any more, but not all groups at once, and warns if others need what is deleted."""
 
     def prepared(self, inputs: Inputs) -> Inputs:
-        """Return the inputs with the ReplicaSets that a removed group leaves without an owner, and with all its PVCs."""
+        """Return the inputs with the ReplicaSets that a removed group leaves without an owner, and with its PVCs."""
         removed = removed_objects(inputs.cluster, inputs.desired, inputs.live)
         inputs = replace(inputs, others=(*inputs.others, *replica_sets(inputs)))
         return with_all_claims(inputs) if any(step.deletes and step.key.kind == SET for step in removed) else inputs

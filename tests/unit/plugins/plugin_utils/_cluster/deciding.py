@@ -77,7 +77,7 @@ class Answers(ClusterReads):
 
     @property
     def accepted(self) -> tuple[Verdict, ...]:
-        return tuple(map(self.dry_run, self.dry_runs))
+        return tuple(each for each in map(self.dry_run, self.dry_runs) if each.rejection is None)
 
     def existing(self, creation: Apply) -> Manifest | None:
         return self.get(*creation.key)

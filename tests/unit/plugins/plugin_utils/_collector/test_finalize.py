@@ -24,7 +24,7 @@ class Unreadable:
     namespace: Manifest | None
     calls: list[str] = field(default_factory=list)
 
-    def list_objects(self, kind: str, namespace: str, selector: str) -> list[Manifest]:
+    def list_objects(self, kind: str, namespace: str, *_selectors: str) -> list[Manifest]:
         self.calls.append(f"list {kind} in {namespace}")
         raise ApiError("list", "secrets", kind, namespace, None, FORBIDDEN, {})
 

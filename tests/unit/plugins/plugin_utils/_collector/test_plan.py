@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector import n
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import attempt_digest, target
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import decide_plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconcile import CollectorReads
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reads import CollectorReads
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import (
     Chart,
     NamespaceState,
