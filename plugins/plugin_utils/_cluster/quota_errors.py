@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS
-from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import parse_quantity
 
 # The message of the admission plugin ResourceQuota.
 _EXCEEDED = re.compile(
@@ -35,5 +35,5 @@ def _amounts(text: str) -> Mapping[str, str]:
 
 
 def _fits(used: str | None, limited: str | None) -> bool:
-    there, most = quantity.parse(used), quantity.parse(limited)
+    there, most = parse_quantity(used), parse_quantity(limited)
     return there is not None and most is not None and there <= most

@@ -32,7 +32,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.validate import is_safe_path
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import to_json
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import MIDDLE, excerpt
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import MIDDLE, excerpt
 
 # Runs a module with arguments and environment variables, and returns its result.
 RunModule = Callable[[str, Mapping[str, Any], Mapping[str, str]], Mapping[str, Any]]

@@ -29,7 +29,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Kind, Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import excerpt
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import excerpt
 
 _OCI = "oci://"
 

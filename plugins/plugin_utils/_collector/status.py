@@ -24,8 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
     with_transition_times,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, joined_messages
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import excerpt
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import excerpt, join_limited
 
 _MAX_DESCRIPTION = 500
 # Reasons of Ready that end by themselves.

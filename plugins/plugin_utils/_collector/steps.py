@@ -44,7 +44,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import marked
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons, step
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import MIDDLE, excerpt
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import MIDDLE, excerpt
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options

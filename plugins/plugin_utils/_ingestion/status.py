@@ -34,7 +34,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
     first_finding,
     joined_messages,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import excerpt
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import excerpt
 
 # The Go operator's names of the last change.
 CREATED, UPDATED = (f"DruidIngestionController{word}" for word in ("CreateSuccess", "UpdateSuccess"))

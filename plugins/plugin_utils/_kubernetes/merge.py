@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_s
     value_step,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.list_types import Shape, shape_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import parse_quantity
 
 _ANYTHING = object()
 # Defaults of the API server in atomic values; by type and field.
@@ -147,8 +147,8 @@ def same(live: Any, desired: Any, shape: Shape) -> bool:
     if isinstance(live, list) and isinstance(desired, list):
         pairs = zip(live, desired, strict=False)
         return len(live) == len(desired) and all(same(*pair, shape.element) for pair in pairs)
-    if shape.is_quantity and quantity.parse(live) is not None:
-        return quantity.parse(live) == quantity.parse(desired)
+    if shape.is_quantity and parse_quantity(live) is not None:
+        return parse_quantity(live) == parse_quantity(desired)
     # Not the type: what a playbook passes consists of subclasses. But true is not 1.
     return isinstance(live, bool) == isinstance(desired, bool) and bool(live == desired)
 

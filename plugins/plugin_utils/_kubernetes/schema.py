@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import MAX_LEVELS, TOO_DEEP
-from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import INVALID_QUANTITY, QUANTITY_REMEDY
 
 Schema = Mapping[str, Any]
 
@@ -41,7 +41,7 @@ _TRUE = frozenset({"true", "yes", "on"})
 _FALSE = frozenset({"false", "no", "off"})
 # What only one pattern of our schemas matches, and what to say instead of that pattern.
 _REASONS: Mapping[str, str] = {
-    "1Gi": f"{quantity.INVALID}: {quantity.REMEDY}",
+    "1Gi": f"{INVALID_QUANTITY}: {QUANTITY_REMEDY}",
     "1h30m": "is not a valid duration: use numbers with the units s, m or h, without spaces (90s, 1h30m)",
 }
 _WITHOUT_SECRETS = frozenset({"integer", "number", "boolean"})

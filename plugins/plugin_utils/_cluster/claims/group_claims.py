@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
-from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import parse_quantity
 
 CLAIM = "PersistentVolumeClaim"
 
@@ -54,7 +54,7 @@ def template_name(template: Mapping[str, Any]) -> str:
 
 
 def _size_of(claim: Mapping[str, Any], text: Any) -> Size | None:
-    amount = quantity.parse(text)
+    amount = parse_quantity(text)
     return None if amount is None else Size(template_name(claim), str(text), amount)
 
 

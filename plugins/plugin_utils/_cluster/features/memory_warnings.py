@@ -24,8 +24,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.con
     node_configuration,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.druid_bytes import parse_bytes
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import (
+    binary_size,
+    parse_bytes,
+    parse_quantity,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.properties import properties
 
 # distribution/docker/druid.sh of Druid: its variables, each with the option whose lines in jvm.config it replaces.
@@ -120,7 +123,7 @@ def _of_group(group: Group, variables: Mapping[str, str]) -> Iterator[str]:
         yield from _refused(peon, f"{where} each task has", f" in {_PEON_OPTIONS}Array", "tasks that answer queries do")
     yield from _refused(jvm, f"{where} it has", "", "Druid does")
     raw = ((group.first_present("resources") or {}).get("limits") or {}).get("memory")
-    limit = quantity.parse(raw)
+    limit = parse_quantity(raw)
     if limit:
         yield from _larger(f"{where} resources.limits.memory is {raw}", limit, jvm, peon, tasks)
 
@@ -261,5 +264,5 @@ def _size(text: str | None) -> int | None:
 
 
 def _text(amount: int) -> str:
-    text = quantity.binary(Decimal(amount))
+    text = binary_size(Decimal(amount))
     return text if text.endswith("i") else f"{text} bytes"

@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import binary_size, parse_quantity
 
 # By the resource names of a ResourceQuota.
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _has_room(quota: Manifest, name: str, taken: Amounts, step: Step) -> bool:
 
 
 def _amount(quota: Manifest, field: str, name: str) -> Decimal | None:
-    return quantity.parse(((quota.get("status") or {}).get(field) or {}).get(name))
+    return parse_quantity(((quota.get("status") or {}).get(field) or {}).get(name))
 
 
 def _message(step: Step, quota: Manifest, names: Sequence[str], taken: Amounts) -> str:
@@ -111,7 +111,7 @@ def _listed(amounts: Amounts) -> str:
 
 
 def _text(name: str, amount: Decimal) -> str:
-    return quantity.binary(amount) if name.endswith(STORAGE) else f"{amount:f}"
+    return binary_size(amount) if name.endswith(STORAGE) else f"{amount:f}"
 
 
 def _needs(step: Step) -> Amounts:
@@ -155,7 +155,7 @@ def _of_service(spec: Mapping[str, Any]) -> Amounts:
 
 
 def _of_claim(spec: Mapping[str, Any]) -> Amounts:
-    storage = quantity.parse(((spec.get("resources") or {}).get("requests") or {}).get("storage")) or _NOTHING
+    storage = parse_quantity(((spec.get("resources") or {}).get("requests") or {}).get("storage")) or _NOTHING
     storage_class = spec.get("storageClassName")
     if not storage_class:
         return {STORAGE: storage}

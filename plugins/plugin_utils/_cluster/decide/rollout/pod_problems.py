@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Explanation
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready, seconds_since
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import END, excerpt
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import END, excerpt
 
 _CRASH_LOOP, _OUT_OF_MEMORY = "CrashLoopBackOff", "OOMKilled"
 # Waiting reasons of a container that need a change by the user.

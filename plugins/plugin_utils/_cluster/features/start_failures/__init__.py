@@ -41,8 +41,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.pod_refere
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import END, excerpt
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import MAX_SHOWN
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import END, MAX_SHOWN, excerpt
 
 # As many pods as a condition names.
 MAX_PODS = MAX_SHOWN

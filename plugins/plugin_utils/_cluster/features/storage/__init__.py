@@ -50,7 +50,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
-from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import parse_quantity
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
@@ -120,7 +120,7 @@ class Storage(Feature):
         remaining = {each["name"] for each in change.after.get("expandingVolumes") or ()}
         for each in change.before.get("expandingVolumes") or ():
             live = done.observed.objects.get(ObjectKey(CLAIM, each["name"]))
-            size, desired = None if live is None else capacity(live), quantity.parse(each.get("size"))
+            size, desired = None if live is None else capacity(live), parse_quantity(each.get("size"))
             if each["name"] not in remaining and size is not None and desired is not None and size.amount >= desired:
                 yield EventText("Normal", reasons.VOLUME_EXPANDED, f"PVC {each['name']} has {size.text}.")
 

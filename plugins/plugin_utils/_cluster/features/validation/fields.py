@@ -30,7 +30,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
     ReferenceKey,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
-from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import (
+    INVALID_QUANTITY,
+    QUANTITY_REMEDY,
+    parse_quantity,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 # The limit of container names, label values and Service names.
@@ -289,9 +293,9 @@ def _quantities(path: str, level: Mapping[str, Any]) -> Iterator[Problem]:
     for field, resources in _resources(level):
         for section in ("requests", "limits"):
             for name, value in (resources.get(section) or {}).items():
-                if value is not None and quantity.parse(value) is None:
+                if value is not None and parse_quantity(value) is None:
                     where = f"{path}.{field}.{section}[{name}]"
-                    yield Problem(where, value, quantity.INVALID, quantity.REMEDY)
+                    yield Problem(where, value, INVALID_QUANTITY, QUANTITY_REMEDY)
 
 
 def _limits(path: str, level: Mapping[str, Any]) -> Iterator[Problem]:
@@ -299,7 +303,7 @@ def _limits(path: str, level: Mapping[str, Any]) -> Iterator[Problem]:
     for field, resources in containers:
         limits = resources.get("limits") or {}
         for name, value in (resources.get("requests") or {}).items():
-            requested, limit = quantity.parse(value), quantity.parse(limits.get(name))
+            requested, limit = parse_quantity(value), parse_quantity(limits.get(name))
             if requested is not None and limit is not None and requested > limit:
                 message = f"is more than the limit of {limits[name]}, which Kubernetes rejects"
                 where = f"{path}.{field}.requests[{name}]"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import schema
-from ansible_collections.druidops.druid.plugins.plugin_utils._values import quantity
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import QUANTITY_REMEDY
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import recording
 from hypothesis import given
 from hypothesis import strategies as st
@@ -168,7 +168,7 @@ def test_null_is_an_absent_field() -> None:
 
 
 TYPES = '"historical", "overlord", "middleManager", "indexer", "broker", "coordinator", "router"'
-QUANTITY = f"is not a valid quantity: {quantity.REMEDY}"
+QUANTITY = f"is not a valid quantity: {QUANTITY_REMEDY}"
 
 
 def autoscaler(resource: dict[str, Any]) -> dict[str, Any]:

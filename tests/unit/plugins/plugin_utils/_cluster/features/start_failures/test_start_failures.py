@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads impo
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import masked_excerpts
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import masked_excerpts
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import deciding, druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 

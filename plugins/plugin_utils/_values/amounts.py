@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Kubernetes quantities (resource.Quantity): ``500m``, ``1.5Gi``, ``2e3``."""
+"""Amounts as Kubernetes, Druid and Go write them: quantities, sizes in bytes, durations. Pure."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from decimal import Decimal
 from typing import Any
 
 # The message about any other value, and its remedy.
-INVALID = "is not a valid quantity"
-REMEDY = "use a number, optionally with a suffix such as m, k, Mi or Gi, without a space and without B (500m, 768Mi)"
+INVALID_QUANTITY = "is not a valid quantity"
+QUANTITY_REMEDY = (
+    "use a number, optionally with a suffix such as m, k, Mi or Gi, without a space and without B (500m, 768Mi)"
+)
 _QUANTITY = re.compile(
     r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))(?:([eE][+-]?[0-9]+)|(m|n|u|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei))?"
 )
@@ -26,7 +28,7 @@ _FACTORS = {
 }
 
 
-def parse(value: Any) -> Decimal | None:
+def parse_quantity(value: Any) -> Decimal | None:
     """Return the amount of ``value`` (string or number); None if it is not a valid quantity."""
     if isinstance(value, bool):
         return None
@@ -41,8 +43,34 @@ def parse(value: Any) -> Decimal | None:
         return None
 
 
-def binary(amount: Decimal) -> str:
+def binary_size(amount: Decimal) -> str:
     """Return the amount as the server writes sizes, in the largest binary unit that it is a multiple of: ``2Gi``."""
     units = (suffix for suffix, factor in reversed(_BINARY.items()) if amount and not amount % factor)
     suffix = next(units, "")
     return f"{amount / _FACTORS[suffix]:f}{suffix}"
+
+
+_SIZE = re.compile(r"([0-9]{1,19}) *(?:([kmgtp])(?:(i)b?)?)?", re.IGNORECASE)
+_UNITS = "kmgtp"
+
+
+def parse_bytes(value: Any) -> int | None:
+    """Return the number of bytes: ``1200g`` are decimal, ``2GiB`` binary units; None if it is not a size."""
+    match = None if isinstance(value, bool) else _SIZE.fullmatch(str(value).strip())
+    if match is None:
+        return None
+    number, unit, is_binary = match.groups()
+    factor = 1 if unit is None else (1024 if is_binary else 1000) ** (_UNITS.index(unit.lower()) + 1)
+    return int(number) * factor
+
+
+_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+_PART = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(h|ms|m|us|µs|ns|s)")
+
+
+def seconds_of(text: str) -> float:
+    """Return the seconds of a duration; 0 if it is not one."""
+    parts = _PART.findall(text)
+    if "".join(number + unit for number, unit in parts) != text:
+        return 0
+    return sum(float(number) * _SECONDS[unit] for number, unit in parts)

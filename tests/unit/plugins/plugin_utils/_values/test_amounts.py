@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Quantities with the same value are equal, in any notation."""
+"""Quantities and durations, in any notation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.quantity import binary, parse
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import (
+    binary_size,
+    parse_quantity,
+    seconds_of,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,27 +58,45 @@ INVALID: list[Any] = [
 
 @pytest.mark.parametrize(("first", "second"), SAME)
 def test_equal_quantities(first: Any, second: Any) -> None:
-    assert parse(first) is not None
-    assert parse(first) == parse(second)
+    assert parse_quantity(first) is not None
+    assert parse_quantity(first) == parse_quantity(second)
 
 
 @pytest.mark.parametrize(("first", "second"), [("1", "1m"), ("1M", "1Mi"), ("1G", "1M"), ("-1", "1")])
 def test_different_quantities(first: Any, second: Any) -> None:
-    assert parse(first) != parse(second)
+    assert parse_quantity(first) != parse_quantity(second)
 
 
 @pytest.mark.parametrize("text", [*INVALID, "1e99999999", "1e99999999999999999999", "1e-99999999999999999999"])
 def test_invalid_quantity_is_none(text: Any) -> None:
-    assert parse(text) is None
+    assert parse_quantity(text) is None
 
 
 @given(st.text())
 def test_any_string_is_accepted(text: str) -> None:
-    assert isinstance(parse(text), Decimal | None)
+    assert isinstance(parse_quantity(text), Decimal | None)
 
 
 @pytest.mark.parametrize("text", ["0", "1", "1000", "1023", "1Ki", "1025", "1536Mi", "2Gi", "7Ei"])
 def test_sizes_are_formatted_as_by_the_api_server(text: str) -> None:
-    amount = parse(text)
+    amount = parse_quantity(text)
     assert amount is not None
-    assert binary(amount) == text
+    assert binary_size(amount) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("1h", 3600),
+        ("1h30m", 5400),
+        ("1.5h", 5400),
+        (".5s", 0.5),
+        ("500ms", 0.5),
+        ("1us", 1e-6),
+        ("0", 0),
+        ("", 0),
+        ("1x", 0),
+    ],
+)
+def test_is_in_seconds(text: str, seconds: float) -> None:
+    assert seconds_of(text) == pytest.approx(seconds)

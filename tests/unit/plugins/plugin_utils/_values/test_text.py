@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import Helm
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import problem_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import HelmError
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.excerpt import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import (
     BEGIN,
     END,
     MIDDLE,
