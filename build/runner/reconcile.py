@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import Helm
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import CollectorKind
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import list_types, schema
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import fields, schema
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import operator_environment
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.task import operator_task
@@ -60,7 +60,7 @@ def load_all() -> None:
             importlib.import_module(found.name)
     for kind in KINDS.values():
         schema.spec_of(kind.name)
-    list_types.shape_of("Service").child("spec")
+    fields.shape_of("Service").child("spec")
 
 
 def carry_out(request: Request, problem: str, unfinished: str, wait: float) -> NoReturn:

@@ -13,8 +13,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import b
 
 # isort: split
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.info import CLUSTER_INFO, clusters
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection_options import argument_spec
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import argument_spec, connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
 
 

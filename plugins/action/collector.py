@@ -19,7 +19,7 @@ from ansible.plugins.loader import connection_loader
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_connection import helm_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import Helm
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import CollectorKind
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection_options import OPTIONS
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import OPTIONS
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import operator_environment, result
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.action import ReconcileAction

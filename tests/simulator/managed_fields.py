@@ -13,17 +13,18 @@ from collections.abc import Iterable, Mapping
 from functools import reduce
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import (
     SELF,
     FieldSet,
+    Shape,
     difference,
     field_set,
     intersection,
     key_step,
+    shape_of,
     union,
     value_step,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.list_types import Shape, shape_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import merge, remove
 from ansible_collections.druidops.druid.tests.simulator.store import Manifest
 

@@ -13,8 +13,8 @@ import yaml
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import upper_levels
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import BOOKKEEPING
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import marked, masked_pair
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import marked, masked_pair
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import NO_SECRETS, Masking
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Difference
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import shown

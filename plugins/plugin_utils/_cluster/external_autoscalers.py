@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_o
     owned_by,
     owned_fields,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import intersection
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import intersection
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
 KIND = "HorizontalPodAutoscaler"

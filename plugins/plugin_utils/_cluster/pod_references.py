@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secret_digest import secret_digest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import secret_digest
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
 
 _KINDS = {

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection_options import with_environment
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import with_environment
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 
 # What a shell may have set for Helm: another API server, user or storage than those that the reconcile examined. Helm

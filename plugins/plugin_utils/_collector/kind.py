@@ -20,8 +20,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconcile import reconcile_once
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Plan, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import ConditionsByType
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons

@@ -41,8 +41,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
     ApiError,
     KubernetesError,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import marked
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import marked
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons, step
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import MIDDLE, excerpt
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secret_digest import secret_digest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import secret_digest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import mapping
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.properties import properties
 

@@ -29,11 +29,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target i
     SecretKey,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import (
-    KubernetesApi,
-    endpoints_of_api_server,
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
+    FORBIDDEN,
+    ApiError,
+    DruidopsError,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -97,8 +98,21 @@ def author_limits(api: KubernetesApi, options: AuthorOptions) -> AuthorLimits:
     """Return the limits for what a resource leads to: its address, or a router, which may announce any other."""
     if not options.refuse_own_host:
         return AuthorLimits(allowed_hosts=options.allowed_endpoint_hosts)
-    servers = (api.api_server, *endpoints_of_api_server(api))
+    servers = (api.api_server, *_endpoints_of_api_server(api))
     return AuthorLimits(True, servers, options.allowed_endpoint_hosts)
+
+
+def _endpoints_of_api_server(api: KubernetesApi) -> tuple[str, ...]:
+    """Return the URLs of the API server on its nodes; none without the permission to read them."""
+    try:
+        found = api.get("EndpointSlice", "default", "kubernetes") or {}
+    except ApiError as error:
+        if error.status != FORBIDDEN:
+            raise
+        return ()
+    addresses = [address for each in found.get("endpoints") or () for address in each.get("addresses") or ()]
+    ports = [each["port"] for each in found.get("ports") or () if each.get("port")]
+    return tuple(f"https://{f'[{each}]' if ':' in each else each}:{port}" for each in addresses for port in ports)
 
 
 def connection_details(

@@ -28,8 +28,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconcil
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import FINALIZER, KIND
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import ConditionsByType, Status
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons

@@ -58,8 +58,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_c
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import KIND, Ingestion, record_name
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import older_owner, specify_ids
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi, TooDeep
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, TooDeep
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
 

@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
     NOT_FOUND,
     UNPROCESSABLE,
     ApiError,
-    KubernetesError,
+    TooDeep,
     Unreachable,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
@@ -71,18 +71,6 @@ def to_json(body: Any) -> bytes:
     """Return ``body`` as UTF-8 JSON that YAML parsers read identically."""
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
     return _ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", text).encode("utf-8")
-
-
-class TooDeep(KubernetesError):
-    """The server's response is nested more deeply than Python can parse. The message does not quote it."""
-
-    def __init__(self, call: Call) -> None:
-        where = f" in namespace {call.namespace}" if call.namespace else ""
-        what = f"{call.kind} {call.name}" if call.name else f"objects of kind {call.kind}"
-        super().__init__(
-            f"Cannot read the API server's response to {call.verb} {what}{where}: it is nested too deeply, with "
-            "hundreds of levels of mappings and lists. Remove these, or the object that has them."
-        )
 
 
 @dataclass
@@ -270,10 +258,11 @@ class KubernetesApi:
         answer = self._send(call, url, None if body is None else to_json(body), content_type)
         self.warnings.extend(_warnings(answer.headers))
         try:
-            document = _text(answer.data) if accept == TEXT and answer.status < 400 else _document(answer.data)
+            is_log = accept == TEXT and answer.status < 400
+            document = {"text": _text(answer.data)} if is_log else _document(answer.data)
         except RecursionError:
             # The traceback of a RecursionError is of no use.
-            raise TooDeep(call) from None
+            raise TooDeep(call.verb, kind, namespace, name) from None
         if answer.status >= 400 or document is None:
             resource = self.kinds[kind].resource + (f"/{subresource}" if subresource else "")
             refusal = _foreign(answer.data) if document is None else document
@@ -362,8 +351,8 @@ def _document(data: bytes) -> Manifest | None:
     return document if isinstance(document, dict) else None
 
 
-def _text(data: bytes) -> Manifest:
-    return {"text": data.decode("utf-8", "replace")}
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 def _foreign(data: bytes) -> Manifest:
@@ -371,7 +360,7 @@ def _foreign(data: bytes) -> Manifest:
 
     Of a long one only its length: part of a secret would not be recognized, and masked, where the message is reported.
     """
-    text = data.decode("utf-8", "replace").strip()
+    text = _text(data).strip()
     message = text if len(text) <= _MAX_FOREIGN else f"(a text of {len(text):,} characters)"
     return {"kind": "Status", "message": message}
 
@@ -389,30 +378,14 @@ def _warnings(headers: Any) -> list[str]:
     return [text.group(1).replace('\\"', '"') for text in texts if text]
 
 
-def endpoints_of_api_server(api: KubernetesApi) -> tuple[str, ...]:
-    """Return the URLs of the API server on its nodes; none without the permission to read them."""
-    try:
-        found = api.get("EndpointSlice", "default", "kubernetes") or {}
-    except ApiError as error:
-        if error.status != FORBIDDEN:
-            raise
-        return ()
-    addresses = [address for each in found.get("endpoints") or () for address in each.get("addresses") or ()]
-    ports = [each["port"] for each in found.get("ports") or () if each.get("port")]
-    return tuple(f"https://{f'[{each}]' if ':' in each else each}:{port}" for each in addresses for port in ports)
-
-
-# A quota, a missing permission, a policy: the server checks for a terminating namespace before any of them.
-_REFUSALS = (FORBIDDEN, UNPROCESSABLE)
-
-
 def is_namespace_terminating(api: KubernetesApi, namespace: str) -> bool:
     """Return whether the namespace is terminating, by a dry run of a create."""
     probe = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": namespace, "generateName": "druidops-"}}
     try:
         api.create(probe, dry_run=True)
     except ApiError as error:
-        if error.status not in _REFUSALS:
+        # A quota, a missing permission, a policy: the server checks for a terminating namespace before any of them.
+        if error.status not in (FORBIDDEN, UNPROCESSABLE):
             raise
         return error.is_namespace_terminating
     return False

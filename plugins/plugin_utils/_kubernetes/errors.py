@@ -47,6 +47,18 @@ _DISTRUSTED = (
 )
 
 
+class TooDeep(KubernetesError):
+    """The server's response is nested more deeply than Python can parse. The message does not quote it."""
+
+    def __init__(self, verb: str, kind: str, namespace: str | None, name: str | None) -> None:
+        where = f" in namespace {namespace}" if namespace else ""
+        what = f"{kind}{_named(name)}" if name else f"objects of kind {kind}"
+        super().__init__(
+            f"Cannot read the API server's response to {verb} {what}{where}: it is nested too deeply, with "
+            "hundreds of levels of mappings and lists. Remove these, or the object that has them."
+        )
+
+
 class ApiError(KubernetesError):
     """The server rejected the request (Kubernetes Status object)."""
 

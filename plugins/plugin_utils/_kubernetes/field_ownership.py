@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Field ownership: the fields of a live object that we own, and those that we must own before an apply.
+"""Field ownership: the fields of a live object that we own, that we must own before an apply, and that others own.
 
 Server-side apply removes a field only if no other manager owns it, and merges a list map by its keys only. So before an
 apply, the ownership of the fields in our manifest is moved to our manager by rewriting
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from functools import reduce
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import (
     SELF,
     FieldSet,
     below,
@@ -24,6 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_s
     intersection,
     union,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import merge, remove
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
     FIELD_MANAGER,
     WORKLOADS,
@@ -342,3 +343,36 @@ def _entry(live: Manifest, manager: str, fields: FieldSet, operation: str = APPL
 
 def _all(field_sets: Iterable[FieldSet]) -> FieldSet:
     return reduce(union, field_sets, {})
+
+
+_LABELS, _ANNOTATIONS = ("f:metadata", "f:labels"), ("f:metadata", "f:annotations")
+_TEMPLATE = ("f:spec", "f:template")
+# Fields outside of these may be the reason for the recreation.
+_CARRIED_OVER: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    **dict.fromkeys(WORKLOADS, (_LABELS, _ANNOTATIONS, _TEMPLATE)),
+    "Service": (_LABELS, _ANNOTATIONS),
+}
+
+
+def with_foreign_fields(live: Manifest, manifest: Manifest) -> Manifest:
+    """Return the manifest of a recreated object, with the fields of the live one that only other managers own.
+
+    Without them it would have another pod template, and its pods would be replaced. A pod template that the manifest
+    omits is copied from the live object.
+    """
+    specified = field_set(manifest)
+    has_template = manifest["kind"] not in WORKLOADS or "template" in manifest["spec"]
+    added = _carried_over(live, specified)
+    if not added and has_template:
+        return manifest
+    kept = remove(live, difference(field_set(live), union(added, specified)))
+    metadata = {name: kept["metadata"][name] for name in ("labels", "annotations") if name in kept["metadata"]}
+    source = kept if has_template else live
+    spec = {name: value for name, value in source.get("spec", {}).items() if name == "template"}
+    return merge({"metadata": metadata, "spec": spec}, manifest)
+
+
+def _carried_over(live: Manifest, specified: FieldSet) -> FieldSet:
+    fields = difference(foreign_fields(live), specified)
+    fields = difference(fields, below(fields, *GO_OPERATOR_HASH))
+    return _all(below(fields, *path) for path in _CARRIED_OVER.get(live["kind"], ()))

@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import (
     SELF,
     FieldSet,
+    Shape,
     key_step,
+    shape_of,
     value_step,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.list_types import Shape, shape_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import parse_quantity
 
 _ANYTHING = object()

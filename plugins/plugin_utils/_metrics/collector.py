@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
     KubernetesApi,
     Transport,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cached_api import StaleCache
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache import StaleCache
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import SERVER_ERROR, KubernetesError
 
 # connection.connect reports a missing library, and nothing is sent without it.

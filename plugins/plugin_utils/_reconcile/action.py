@@ -17,7 +17,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 from ansible_collections.druidops.druid.plugins.module_utils._values.userinfo import without_userinfo
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection_options import argument_spec
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import argument_spec
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import operator_environment
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import ARGUMENTS, CONSTRAINTS

@@ -18,7 +18,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cached_api import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache import (
     CachedApi,
     RecordingApi,
     SomethingToDo,

@@ -18,7 +18,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import Masker
 from ansible_collections.druidops.druid.plugins.module_utils._values.userinfo import without_userinfo
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import masked_excerpts
 
 # A path of fields in a status; lists on it are passed through.

@@ -27,8 +27,7 @@ from urllib.parse import urlsplit
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.module_utils._values.userinfo import without_userinfo
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache_connection import connect_cache
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cached_api import CachedApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache import CachedApi, connect_cache
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
     ApiError,
@@ -36,11 +35,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
     KubernetesError,
     ResourceNotFound,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.finalizer import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
+    Manifest,
     finalizer_patch,
-    is_set_by_operator,
+    is_finalizer_of_operator,
+    is_terminating,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import FinalStatus, count_resources
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import (
@@ -236,7 +236,7 @@ def release_finalizer(
 
 def is_held_by_operator_finalizer(resource: Manifest, finalizer: str) -> bool:
     """True when only a finalizer that ansible-operator has set may hold a deletion."""
-    return is_terminating(resource) and is_set_by_operator(resource, finalizer)
+    return is_terminating(resource) and is_finalizer_of_operator(resource, finalizer)
 
 
 def seconds_left(resource: Manifest, now: datetime) -> int:

@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.clock impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi, Transport
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cached_api import CachedApi, StaleCache
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache import CachedApi, StaleCache
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError, ResourceNotFound
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import run as kernel
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.cache_first import cache_first, is_full_due

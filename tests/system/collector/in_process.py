@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_con
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import Helm
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import CollectorKind
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import ARGUMENTS as OWN
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection_options import argument_spec
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import argument_spec
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import operator_environment
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import ARGUMENTS, CONSTRAINTS
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.task import Task

@@ -250,7 +250,7 @@ IMPURE = (
         for name in ("drift", "finalize", "helm_connection", "helm_modules", "observe", "reads", "reconcile")
     ),
     *(f"{COLLECTION}{KUBERNETES}_reconcile.{name}" for name in ("action", "report")),
-    f"{COLLECTION}{API}.cached_api",
+    f"{COLLECTION}{API}.cache",
     f"{COLLECTION}{DRUID}_http.client",
 )
 

@@ -20,7 +20,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import removal, storage
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import stateful_set
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps import apply
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import finalizer as any_finalizer
 from ansible_collections.druidops.druid.tests.simulator.specification import Cluster
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import Event
 from ansible_collections.druidops.druid.tests.unit.simulator.test_fixed_histories import HISTORIES, play
@@ -57,7 +56,7 @@ UNSET_IS_ZERO: Patch = (spec.Group, "keeps_replicas", spec.Group.autoscaled)
 FIXES: list[tuple[str, list[Patch]]] = [
     ("a stopped group retains its PVCs", [AS_SPECIFIED]),
     ("the flag, and the resource goes at once", [AS_SPECIFIED]),
-    ("playbook and operator in turns with the flag", [(any_finalizer, "is_set_by_operator", no)]),
+    ("playbook and operator in turns with the flag", [(finalizer, "is_finalizer_of_operator", no)]),
     ("a GitOps tool prunes", [(names, "without_instance", same)]),
     ("another kind", [(retain, "retain", nothing), (retain, "disown", nothing)]),
     (

@@ -25,9 +25,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.appl
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.recreate import Recreate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import REPLICAS, owned_fields
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import intersection
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.foreign_fields import with_foreign_fields
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import (
+    REPLICAS,
+    owned_fields,
+    with_foreign_fields,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import intersection
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
     WORKLOADS,
     Manifest,

@@ -14,13 +14,13 @@ from dataclasses import replace
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, without_duplicates
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import specified_fields
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import (
     below,
     difference,
     field_set,
+    shape_of,
     union,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.list_types import shape_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import remove, same
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
 

@@ -12,8 +12,8 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.admission import differs
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.list_types import shape_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import differs
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import shape_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding

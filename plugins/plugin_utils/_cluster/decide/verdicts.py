@@ -14,9 +14,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import immutable_part
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.admission import Override, overrides
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import Override, overrides
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import masked_pair
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited, shown
 

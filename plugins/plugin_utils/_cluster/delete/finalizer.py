@@ -15,10 +15,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.patch import Patch
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Operation
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import finalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
     WORKLOADS,
     Manifest,
+    changed_finalizers,
+    finalizer_patch,
+    has_finalizer,
+    is_finalizer_of_operator,
     is_terminating,
 )
 
@@ -62,15 +65,13 @@ def keep_finalizer(resource: Manifest, always: bool = False) -> tuple[ChangeReso
     A finalizer that ansible-operator has set is kept: it runs nothing for a deleted resource without a finalizer, and
     would set it again.
     """
-    is_desired = (
-        always or deletes_claims(resource.get("spec")) or finalizer.is_set_by_operator(resource, names.FINALIZER)
-    )
+    is_desired = always or deletes_claims(resource.get("spec")) or is_finalizer_of_operator(resource, names.FINALIZER)
     return () if is_desired == is_set(resource) else (_finalizer_step(resource, is_desired, "resourceVersion"),)
 
 
 def is_set(resource: Manifest) -> bool:
     """True for a resource with our finalizer."""
-    return finalizer.is_set(resource, names.FINALIZER)
+    return has_finalizer(resource, names.FINALIZER)
 
 
 def remove_finalizer(resource: Manifest) -> ChangeFinalizer:
@@ -157,7 +158,7 @@ def _is_recorded(resource: Manifest) -> bool:
 
 
 def _finalizer_step(resource: Manifest, is_desired: bool, *unchanged: str) -> ChangeFinalizer:
-    patch = finalizer.finalizer_patch(resource, names.FINALIZER, is_desired=is_desired, unchanged=unchanged)
-    finalizers = finalizer.changed_finalizers(resource, names.FINALIZER, is_desired=is_desired)
+    patch = finalizer_patch(resource, names.FINALIZER, is_desired=is_desired, unchanged=unchanged)
+    finalizers = changed_finalizers(resource, names.FINALIZER, is_desired=is_desired)
     after = {**resource, "metadata": {**resource["metadata"], "finalizers": finalizers}}
     return ChangeFinalizer(live=resource, after=after, patch=patch)

@@ -13,7 +13,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_own
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import field_ownership
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import below
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import below
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding

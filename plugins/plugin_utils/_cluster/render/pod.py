@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.con
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.metadata import without_none
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.strategic_merge import strategic_merge
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secret_digest import secret_digest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import secret_digest
 
 
 def pod_template(

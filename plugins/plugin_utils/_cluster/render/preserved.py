@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import REVISION_LABEL
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.strategic_merge import strategic_merge
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import owned_fields
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import below
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import below
 
 # The value of a persistentVolumeClaimRetentionPolicy that is not the default.
 DELETE = "Delete"

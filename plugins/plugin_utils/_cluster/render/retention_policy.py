@@ -12,7 +12,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import DELETE, Preserved
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import owned_fields
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import below
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import below
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
 RETAIN = "Retain"

@@ -46,7 +46,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_o
     VERBATIM_MANAGER,
     owned_fields,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import (
     below,
     difference,
     field_set,

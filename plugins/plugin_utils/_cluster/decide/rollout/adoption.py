@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import without_duplicates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import ordinal_of, updated_ordinals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Restart, Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import difference, field_set
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import difference, field_set
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import merge, remove
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
 

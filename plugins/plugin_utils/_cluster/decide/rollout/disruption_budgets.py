@@ -14,8 +14,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.label_selector import matches
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, selector_matches
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
@@ -27,7 +26,7 @@ _DELAY_SECONDS = 60
 def blocking_budgets(pod: Manifest, budgets: Iterable[Manifest]) -> tuple[Manifest, ...]:
     """Return those of the budgets of the namespace because of which the API server would not evict the pod now."""
     labels = pod["metadata"].get("labels") or {}
-    found = [each for each in budgets if matches(each["spec"].get("selector"), labels)]
+    found = [each for each in budgets if selector_matches(each["spec"].get("selector"), labels)]
     blocking = found if len(found) > 1 else [each for each in found if not _allows(each)]
     return tuple(sorted(blocking, key=lambda each: str(each["metadata"]["name"])))
 

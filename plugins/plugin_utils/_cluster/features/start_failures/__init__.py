@@ -39,8 +39,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Explanation
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.pod_references import uses
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import END, MAX_SHOWN, excerpt
 
 # As many pods as a condition names.

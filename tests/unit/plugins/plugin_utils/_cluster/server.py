@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import FieldSet, field_set
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import FieldSet, field_set
 
 Manifest = dict[str, Any]
 

@@ -33,7 +33,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._secrets
 )
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._kubernetes.test_masking import IN_MANIFESTS
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._kubernetes.test_secrets import IN_MANIFESTS
 
 Manifest = dict[str, Any]
 

@@ -13,7 +13,7 @@ import pytest
 import urllib3
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cached_api import CachedApi, SomethingToDo
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache import CachedApi, SomethingToDo
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion, resource
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server, serving
 

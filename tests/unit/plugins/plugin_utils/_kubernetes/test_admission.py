@@ -10,8 +10,8 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.admission import Override, differs, overrides
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.list_types import shape_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import Override, differs, overrides
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import shape_of
 
 Manifest = dict[str, Any]
 TEMPLATES = shape_of("StatefulSet").child("spec").child("volumeClaimTemplates")

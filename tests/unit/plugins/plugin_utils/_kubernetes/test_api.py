@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 import urllib3
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi, TooDeep, to_json
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi, to_json
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
     ApiError,
+    TooDeep,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import (

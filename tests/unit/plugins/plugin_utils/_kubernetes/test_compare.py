@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare, same_object
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import (
     difference,
     field_set,
     intersection,

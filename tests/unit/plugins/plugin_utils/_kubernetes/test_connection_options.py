@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import connection
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection_options import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import (
     argument_spec,
     with_environment,
 )

@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_o
     owned_fields,
     required_managed_fields,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import (
     FieldSet,
     below,
     difference,

@@ -13,9 +13,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_o
     is_managed_by_us,
     owned_fields,
     required_managed_fields,
+    with_foreign_fields,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import difference, field_set
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.foreign_fields import with_foreign_fields
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import difference, field_set
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.every_feature import MANIFESTS
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import entry, stored, written_by

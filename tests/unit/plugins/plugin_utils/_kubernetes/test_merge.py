@@ -10,7 +10,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import SELF
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import SELF
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import merge, remove
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.every_feature import MANIFESTS
 from hypothesis import given

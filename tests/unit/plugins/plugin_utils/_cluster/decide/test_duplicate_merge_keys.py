@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.duplicate_merge_keys import keep_duplicates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import FieldSet
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import FieldSet
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import entry, written_by
 

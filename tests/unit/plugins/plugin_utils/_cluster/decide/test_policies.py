@@ -32,7 +32,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import LEAVES, Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import union
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import union
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import (
     Finding,

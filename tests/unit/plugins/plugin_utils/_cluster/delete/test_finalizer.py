@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.fin
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_set import FieldSet
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import FieldSet
 from ansible_collections.druidops.druid.tests.simulator.server import json_patch
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged, entry

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import CHANGED
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import MASK
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.masking import masked_pair, masker_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import masked_pair, masker_of
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._secrets.test_masking import (
     ALONE,
     EVERY,

@@ -2,11 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Masking of Kubernetes objects: fields with secret names, and all data of Secrets."""
+"""Secrets in Kubernetes objects: masked where they are shown, and a digest that does not reveal them. Pure."""
 
 from __future__ import annotations
 
 import base64
+import hashlib
+import hmac
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -61,3 +64,19 @@ def _decoded(name: str, encoded: Any) -> list[Any]:
         # binary data: no message quotes the decoded value
         text = ""
     return [{name: Confidential(str(encoded))}, {name: Confidential(text)}]
+
+
+def secret_digest(secrets: Iterable[Mapping[str, Any] | None]) -> str:
+    """Return a digest of the data of these Secrets, None for one that does not exist.
+
+    Users who can read pods could brute-force a weak password. So the digest is keyed by the uid, which is random, and
+    visible only to users who can read the Secret. (The resourceVersion would restart all pods when a label is added, or
+    when all Secrets of a Kubernetes cluster are re-encrypted.)
+    """
+    digest = hashlib.sha256()
+    for secret in secrets:
+        found = secret or {}
+        uid = (found.get("metadata") or {}).get("uid") or ""
+        data = json.dumps(found.get("data"), sort_keys=True)
+        digest.update(hmac.digest(uid.encode("ascii"), data.encode("ascii"), "sha256"))
+    return base64.b64encode(digest.digest()).decode("ascii")

@@ -2,14 +2,17 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The JSON patch of a finalizer tests what was read."""
+"""The metadata of objects of any kind: finalizers, and the labels that a selector matches."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.finalizer import finalizer_patch
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
+    finalizer_patch,
+    selector_matches,
+)
 
 OURS = "example.com/finalizer"
 TEST = {"op": "test", "path": "/metadata/resourceVersion", "value": "7"}
@@ -39,3 +42,26 @@ def test_other_preconditions() -> None:
         {"op": "test", "path": "/metadata/uid", "value": "u"},
         {"op": "test", "path": "/metadata/finalizers", "value": [OURS]},
     ]
+
+
+LABELS = {"a": "1", "b": "2"}
+TABLE: list[tuple[Any, bool]] = [
+    (None, False),
+    ({}, True),
+    ({"matchLabels": {"a": "1"}}, True),
+    ({"matchLabels": {"a": "1", "b": "1"}}, False),
+    ({"matchLabels": {"c": "1"}}, False),
+    ({"matchExpressions": [{"key": "a", "operator": "In", "values": ["1", "2"]}]}, True),
+    ({"matchExpressions": [{"key": "c", "operator": "In", "values": ["1"]}]}, False),
+    ({"matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["1"]}]}, False),
+    ({"matchExpressions": [{"key": "c", "operator": "NotIn", "values": ["1"]}]}, True),
+    ({"matchExpressions": [{"key": "a", "operator": "Exists"}]}, True),
+    ({"matchExpressions": [{"key": "c", "operator": "Exists"}]}, False),
+    ({"matchExpressions": [{"key": "c", "operator": "DoesNotExist"}]}, True),
+    ({"matchLabels": {"a": "1"}, "matchExpressions": [{"key": "b", "operator": "DoesNotExist"}]}, False),
+]
+
+
+@pytest.mark.parametrize(("selector", "expected"), TABLE)
+def test_matches(selector: Any, expected: bool) -> None:
+    assert selector_matches(selector, LABELS) == expected
