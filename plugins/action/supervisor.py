@@ -14,8 +14,10 @@ from typing import Any
 
 from ansible.plugins.action.normal import ActionModule as NormalAction
 from ansible.utils.display import Display
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.still_running import still_running
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.elapsed import report_elapsed
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.still_running import (
+    report_elapsed,
+    still_running,
+)
 
 display = Display()
 

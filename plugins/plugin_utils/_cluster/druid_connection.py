@@ -16,7 +16,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import state
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import ask
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import (
     ConnectionDetails,
@@ -25,7 +24,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
     connection_details,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_findings import ConnectionUnavailable
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Question, Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
+    NO_ROUTER,
+    NOT_CONNECTABLE,
+    NOT_READY,
+    Question,
+    Unavailable,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import disallowed_secret, secrets_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, KubernetesError
@@ -72,13 +77,13 @@ def ask_druid(
         unready = inputs.live.unready_groups(inputs.cluster, (router.ROUTER,)) if is_own_router else []
         if unready:
             message = f"No pod of the router is ready (group {', '.join(unready)})."
-            return dict.fromkeys(questions, Unavailable(state.NOT_READY, message))
+            return dict.fromkeys(questions, Unavailable(NOT_READY, message))
         # The next reconcile is the retry.
         with _connected(details, replace(options, timeouts=replace(options.timeouts, retry_timeout=0))) as client:
             return ask(client, questions)
     except ConnectionUnavailable as error:
         is_missing = error.finding.reason == reasons.ROUTER_NOT_FOUND
-        cause = state.NO_ROUTER if is_missing else state.NOT_CONNECTABLE
+        cause = NO_ROUTER if is_missing else NOT_CONNECTABLE
         return dict.fromkeys(questions, Unavailable(cause, error.finding.message))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts, to_timeouts
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import Timeouts, to_timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import announce_nothing

@@ -21,13 +21,21 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
     Unreachable,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings, state
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Question, Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
+    INVALID,
+    NOT_CONNECTABLE,
+    UNAUTHORIZED,
+    UNREACHABLE,
+    UNSUPPORTED,
+    Question,
+    Unavailable,
+)
 
 _CAUSES: tuple[tuple[tuple[type[DruidError], ...], str], ...] = (
-    ((Unauthorized, Forbidden), state.UNAUTHORIZED),
-    ((UnknownPath, Redirected), state.UNSUPPORTED),
-    ((Unreachable, ServerError, InvalidResponse), state.UNREACHABLE),
+    ((Unauthorized, Forbidden), UNAUTHORIZED),
+    ((UnknownPath, Redirected), UNSUPPORTED),
+    ((Unreachable, ServerError, InvalidResponse), UNREACHABLE),
 )
 # A column that an older Druid does not have.
 _UNKNOWN_COLUMN = "not found in any table"
@@ -55,7 +63,7 @@ def _answer(client: DruidClient, question: Question[Any]) -> tuple[Any, bool]:
     try:
         return question.read(document), False
     except (LookupError, TypeError, ValueError, AttributeError):
-        cause = state.UNSUPPORTED if document is None else state.INVALID
+        cause = UNSUPPORTED if document is None else INVALID
         return Unavailable(cause, f"Druid's answer about its {question.name} cannot be read ({question.path})."), False
 
 
@@ -70,8 +78,8 @@ def _request(client: DruidClient, question: Question[Any]) -> Any:
 
 def _unavailable(question: Question[Any], error: DruidError) -> Unavailable:
     if isinstance(error, Unreachable) and not (error.is_transient or error.is_timeout):
-        return Unavailable(state.NOT_CONNECTABLE, error_findings.error_finding(error).message)
-    cause = next((cause for kinds, cause in _CAUSES if isinstance(error, kinds)), state.INVALID)
+        return Unavailable(NOT_CONNECTABLE, error_findings.error_finding(error).message)
+    cause = next((cause for kinds, cause in _CAUSES if isinstance(error, kinds)), INVALID)
     if question.sql and _UNKNOWN_COLUMN in str(error):
-        cause = state.UNSUPPORTED
+        cause = UNSUPPORTED
     return Unavailable(cause, error_findings.error_finding(error).message)

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import Normalized, Store
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import Normalized, Store
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
     API_VERSION,
     KIND,

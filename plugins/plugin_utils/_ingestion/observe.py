@@ -25,13 +25,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     RETENTION_RULES,
     SUPERVISOR,
     DruidChange,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import (
     Normalized,
     without_normalization,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import fetch_change
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import SecretKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes import fetch_change
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, record_check, supervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.datasource_owner import (
     is_specified_by_another,

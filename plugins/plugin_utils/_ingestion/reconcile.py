@@ -14,9 +14,12 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.client import
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import unknown_fields
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
+    DruidChange,
+    Normalized,
+    with_normalized,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import connect
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import Normalized, with_normalized
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import disallowed_secret, secrets_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import (

@@ -146,7 +146,7 @@ class Write(Request):
         return self.change.before is None
 
     def effect(self, client: DruidClient) -> Effect:
-        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import write_change
+        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes import write_change
 
         written = write_change(client, self.change)
         return Effect(written.warnings, unknown=written.unknown)

@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import Connection, DruidClient
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import state
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import ask
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.post import post
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
     COORDINATOR_CONFIG,
     COORDINATOR_LEADER,
@@ -26,9 +25,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
     SERVERS,
     SUPERVISORS,
     WORKERS,
+    DruidState,
+    Question,
+    Unavailable,
     replicated_bytes,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes import post
 from ansible_collections.druidops.druid.tests.system.support.campaign import only_first
 from ansible_collections.druidops.druid.tests.system.support.druid_users import user_with
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
@@ -85,14 +87,14 @@ def test_without_a_permission_the_cause_is_known(druid_basic: Druid) -> None:
     for question in RESTRICTED:
         answer = found.answer(question)
         assert isinstance(answer, Unavailable), question.name
-        assert answer.cause == state.UNAUTHORIZED, question.name
+        assert answer.cause == questions.UNAUTHORIZED, question.name
         assert user.password not in answer.message
 
 
 def test_a_wrong_password_is_not_in_the_message(druid_basic: Druid) -> None:
     found = answers(druid_basic, username="admin", password="hunter2-the-canary").answer(SERVERS)
     assert isinstance(found, Unavailable)
-    assert (found.cause, "hunter2" in found.message) == (state.UNAUTHORIZED, False)
+    assert (found.cause, "hunter2" in found.message) == (questions.UNAUTHORIZED, False)
 
 
 @pytest.mark.parametrize("release", only_first(1, ["druid_33", "druid_27"], ONE))

@@ -13,7 +13,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.client import
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import ask
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Question, Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import Question, Unavailable
 from ansible_collections.druidops.druid.tests.system.support.campaign import only_first
 from testbed.druid.druid import Druid
 from testbed.druid_plugin import druid, druid_27, share_druid

@@ -199,7 +199,7 @@ PURE = (
     *(f"plugins/plugin_utils/_reconcile/{name}.py" for name in ("masking", "plan", "resource", "step")),
     *(
         f"plugins/plugin_utils/_druid_api/{name}.py"
-        for name in ("change", "error_findings", "normalization", "request", "target")
+        for name in ("change", "error_findings", "questions", "request", "target")
     ),
     *(
         f"plugins/plugin_utils/_ingestion/{name}.py"
@@ -235,8 +235,7 @@ IMPURE = (
     f"{COLLECTION}{API}.connection",
     f"{DRUID_API}.ask",
     f"{DRUID_API}.connection",
-    f"{DRUID_API}.objects",
-    f"{DRUID_API}.post",
+    f"{DRUID_API}.writes",
     *(
         f"{COLLECTION}{KUBERNETES}_cluster.{name}"
         for name in (

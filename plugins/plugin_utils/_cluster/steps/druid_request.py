@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.difference
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_change import ListChange
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import ListChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Result
@@ -82,7 +82,7 @@ class Post(DruidRequest):
     is_idempotent: bool = True
 
     def send(self, client: Any, _state: Any) -> Result[Step]:
-        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.post import post
+        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes import post
 
         post(client, self.path, self.body, self.action, idempotent=self.is_idempotent)
         return Result(self)
@@ -96,7 +96,7 @@ class ChangeList(DruidRequest):
     change: ListChange
 
     def send(self, client: Any, _state: Any) -> Result[Step]:
-        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.post import change_list
+        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes import change_list
 
         change_list(client, self.path, self.change, self.action)
         return Result(self)

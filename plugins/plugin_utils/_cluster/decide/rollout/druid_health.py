@@ -18,16 +18,24 @@ from typing import Any, TypeVar
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.router import ROUTER
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import state
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
     COORDINATOR_LEADER,
+    INVALID,
+    NO_ROUTER,
+    NOT_CONNECTABLE,
+    NOT_READY,
     OVERLORD_LEADER,
     SEGMENTS,
     SUPERVISORS,
+    UNAUTHORIZED,
+    UNREACHABLE,
+    UNSUPPORTED,
+    DruidState,
+    Question,
     SegmentCounts,
     Supervisor,
+    Unavailable,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready, seconds_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, Rank, pause_finding
@@ -50,7 +58,7 @@ _ANSWERED_BY: Mapping[Question[Any], tuple[frozenset[str], ...]] = {
 }
 # What is recorded if a question was answered.
 _RECORDED: Mapping[Question[Any], str] = {SUPERVISORS: NOT_RUNNING, SEGMENTS: UNAVAILABLE}
-_SILENT = (state.UNREACHABLE, state.NOT_READY)
+_SILENT = (UNREACHABLE, NOT_READY)
 # A supervisor in its first run has no tasks yet.
 _STARTING = frozenset({"PENDING", "CONNECTING_TO_STREAM", "DISCOVERING_INITIAL_TASKS", "CREATING_TASKS"})
 _T = TypeVar("_T")
@@ -154,8 +162,8 @@ def _is_awaited(question: Question[Any], found: Unavailable, before: Mapping[str
     if before is None:
         return found.cause in _SILENT
     if question in _RECORDED:
-        return _RECORDED[question] in before and found.cause not in (state.NO_ROUTER, state.UNSUPPORTED)
-    return bool(before) and found.cause in (*_SILENT, state.NOT_CONNECTABLE)
+        return _RECORDED[question] in before and found.cause not in (NO_ROUTER, UNSUPPORTED)
+    return bool(before) and found.cause in (*_SILENT, NOT_CONNECTABLE)
 
 
 def _known(druid: DruidState, question: Question[_T], asked: tuple[Question[Any], ...]) -> _T | None:
@@ -224,8 +232,8 @@ def _unknown(druid: DruidState, asked: tuple[Question[Any], ...], cluster: Clust
 
 
 def _is_to_be_fixed(found: Unavailable, specifies: bool) -> bool:
-    is_always = found.cause in (state.UNAUTHORIZED, state.INVALID)
-    return is_always or (specifies and found.cause == state.NOT_CONNECTABLE)
+    is_always = found.cause in (UNAUTHORIZED, INVALID)
+    return is_always or (specifies and found.cause == NOT_CONNECTABLE)
 
 
 def _not_recorded(

@@ -50,14 +50,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
     ordinal_of,
     replicas,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_change import entries_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import entries_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
     COORDINATOR_CONFIG,
     LOAD_QUEUES,
     LOAD_STATUS,
     SERVERS,
+    Unavailable,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import seconds_of

@@ -25,11 +25,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
     LOAD_STATUS,
     RULES,
     VISIBLE,
+    DruidState,
+    Question,
     Replicated,
     Rule,
+    Unavailable,
     replicated_bytes,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 

@@ -31,9 +31,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.router import ROUTER
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import state
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import COORDINATOR_CONFIG
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import COORDINATOR_CONFIG, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
@@ -195,9 +194,9 @@ def _unknown(pods: Iterable[str]) -> str:
 # As for a rollout without progress, unless progressDeadlineSeconds is set.
 _LASTING_SECONDS = 900
 _REASONS = {
-    state.NO_ROUTER: reasons.ROUTER_NOT_FOUND,
-    state.UNAUTHORIZED: reasons.UNAUTHORIZED,
-    state.NOT_READY: reasons.WAITING_FOR_DRUID,
+    questions.NO_ROUTER: reasons.ROUTER_NOT_FOUND,
+    questions.UNAUTHORIZED: reasons.UNAUTHORIZED,
+    questions.NOT_READY: reasons.WAITING_FOR_DRUID,
 }
 _TO_STOP = f"To stop them without moving their segments, remove {STRATEGY}."
 
@@ -217,7 +216,7 @@ class Silence(NamedTuple):
 def silence_of(missing: Unavailable, record: Iterable[Entry], inputs: Inputs) -> Silence:
     """Return why Druid does not answer. A router that is not ready is a problem when that lasts."""
     reason = _REASONS.get(missing.cause, reasons.DRUID_UNREACHABLE)
-    if missing.cause != state.NOT_READY:
+    if missing.cause != questions.NOT_READY:
         return Silence(reason, missing.message)
     groups = [group for group in inputs.cluster.groups if group.node_type == ROUTER]
     since = _since(groups, record, inputs)

@@ -35,7 +35,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import ChangeList
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, annotated
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_change import ListChange, entries_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import ListChange, entries_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import COORDINATOR_CONFIG
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 

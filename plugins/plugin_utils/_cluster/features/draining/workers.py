@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.worker import is_handoff_due
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
     LASTING,
     UNSUPPORTED,
     DruidState,

@@ -19,11 +19,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import ClusterReads
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import Post
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import state
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import SERVERS, WORKERS
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import Timeouts
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import SERVERS, WORKERS, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import connected_once
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Unavailable
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -74,13 +73,13 @@ def of(node: dict[str, Any] | None = None, ready: int = 1, **spec: Any) -> Input
 
 # (inputs, url of the task, whether the own host is refused, the Secret, cause, a part of the message)
 CAUSES: list[tuple[str, Inputs, str | None, bool, dict[str, str], str, str]] = [
-    ("no group of routers", of(), None, False, {}, state.NO_ROUTER, "no group with nodeType router"),
-    ("no ready router", of(ROUTER, 0), None, False, {}, state.NOT_READY, "No pod of the router is ready"),
-    ("a router", of(ROUTER), None, False, {}, state.NOT_CONNECTABLE, "cannot be resolved"),
-    ("an address", of(endpoint={"url": NOWHERE}), None, False, {}, state.UNREACHABLE, "got no response"),
-    ("an address of the task", of(ROUTER, 0), NOWHERE, True, {}, state.UNREACHABLE, "got no response"),
-    ("no Secret", of(auth=LOGIN), NOWHERE, False, {}, state.NOT_CONNECTABLE, "there is no Secret login"),
-    ("a Secret without a key", of(auth=LOGIN), NOWHERE, False, {"a": CANARY}, state.NOT_CONNECTABLE, "has no key"),
+    ("no group of routers", of(), None, False, {}, questions.NO_ROUTER, "no group with nodeType router"),
+    ("no ready router", of(ROUTER, 0), None, False, {}, questions.NOT_READY, "No pod of the router is ready"),
+    ("a router", of(ROUTER), None, False, {}, questions.NOT_CONNECTABLE, "cannot be resolved"),
+    ("an address", of(endpoint={"url": NOWHERE}), None, False, {}, questions.UNREACHABLE, "got no response"),
+    ("an address of the task", of(ROUTER, 0), NOWHERE, True, {}, questions.UNREACHABLE, "got no response"),
+    ("no Secret", of(auth=LOGIN), NOWHERE, False, {}, questions.NOT_CONNECTABLE, "there is no Secret login"),
+    ("a Secret without a key", of(auth=LOGIN), NOWHERE, False, {"a": CANARY}, questions.NOT_CONNECTABLE, "has no key"),
 ]
 
 
@@ -122,7 +121,7 @@ def test_the_own_host_gets_no_request(server: Server) -> None:
     answers = ask_druid(Secrets(), found, (SERVERS,), options(refuse_own_host=True), {})
     refused = answers[SERVERS]
     assert isinstance(refused, Unavailable)
-    assert (refused.cause, server.requests) == (state.NOT_CONNECTABLE, [])
+    assert (refused.cause, server.requests) == (questions.NOT_CONNECTABLE, [])
 
 
 def test_the_credentials_of_the_secret_are_sent(server: Server) -> None:

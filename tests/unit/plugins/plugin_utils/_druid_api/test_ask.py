@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
     UnknownPath,
     Unreachable,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions, state
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import ask
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
     COORDINATOR_CONFIG,
@@ -30,8 +30,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
     SERVERS,
     SUPERVISORS,
     WORKERS,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import (
     DruidState,
     Question,
     Unavailable,
@@ -105,19 +103,19 @@ def test_an_answer_is_read(question: Question[Any], document: Any, answer: Any) 
 
 # (response, cause)
 CAUSES: list[tuple[Any, str]] = [
-    (Unreachable("GET", "http://r", "refused", is_transient=True), state.UNREACHABLE),
-    (Unreachable("GET", "http://r", "no response in time", is_timeout=True), state.UNREACHABLE),
-    (Unreachable("GET", "http://r", "the host name cannot be resolved"), state.NOT_CONNECTABLE),
-    (ServerError(503, "no leader", "GET", "http://r"), state.UNREACHABLE),
-    (Unauthorized(401, "", "GET", "http://r"), state.UNAUTHORIZED),
-    (Forbidden(403, "", "GET", "http://r"), state.UNAUTHORIZED),
-    (UnknownPath(404, "", "GET", "http://r"), state.UNSUPPORTED),
-    (NotFound(404, "", "GET", "http://r"), state.UNSUPPORTED),
-    (ApiError(400, "", "GET", "http://r"), state.INVALID),
-    ({"error": "x"}, state.INVALID),
-    (["x"], state.INVALID),
-    ([{"worker": {}}], state.INVALID),
-    (7, state.INVALID),
+    (Unreachable("GET", "http://r", "refused", is_transient=True), questions.UNREACHABLE),
+    (Unreachable("GET", "http://r", "no response in time", is_timeout=True), questions.UNREACHABLE),
+    (Unreachable("GET", "http://r", "the host name cannot be resolved"), questions.NOT_CONNECTABLE),
+    (ServerError(503, "no leader", "GET", "http://r"), questions.UNREACHABLE),
+    (Unauthorized(401, "", "GET", "http://r"), questions.UNAUTHORIZED),
+    (Forbidden(403, "", "GET", "http://r"), questions.UNAUTHORIZED),
+    (UnknownPath(404, "", "GET", "http://r"), questions.UNSUPPORTED),
+    (NotFound(404, "", "GET", "http://r"), questions.UNSUPPORTED),
+    (ApiError(400, "", "GET", "http://r"), questions.INVALID),
+    ({"error": "x"}, questions.INVALID),
+    (["x"], questions.INVALID),
+    ([{"worker": {}}], questions.INVALID),
+    (7, questions.INVALID),
 ]
 
 
@@ -133,7 +131,7 @@ def test_a_column_that_an_older_druid_does_not_have_is_not_supported() -> None:
     message = "Column 'replication_factor' not found in any table"
     druid = Druid(sql=ApiError(400, message, "POST", "http://r"))
     found = ask(druid, [SEGMENTS])[SEGMENTS]  # type: ignore[arg-type]
-    assert found.cause == state.UNSUPPORTED
+    assert found.cause == questions.UNSUPPORTED
     [(_path, (body, options))] = druid.requests
     assert (body["resultFormat"], options) == ("object", {"idempotent": True})
 

@@ -13,11 +13,11 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import (
     AuthorLimits,
     ConnectionUnavailable,
+    Timeouts,
     connect,
     connection_details,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import disallowed_secret, secrets_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion
 

@@ -15,13 +15,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     RETENTION_RULES,
     SUPERVISOR,
     DruidChange,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.normalization import (
     Store,
     with_normalized,
     without_normalization,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.objects import fetch_change
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes import fetch_change
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
 
 STORE = Store(name=lambda change: change.what, state=lambda change: change.before)

@@ -2,14 +2,21 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The line that a module prints while it takes long."""
+"""A module that is still running is reported after 3 seconds, and then less and less often."""
 
 from __future__ import annotations
 
+import threading
+from itertools import islice
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.still_running import still_running
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.still_running import (
+    report_elapsed,
+    report_until,
+    still_running,
+    times,
+)
 
 
 @pytest.mark.parametrize(
@@ -29,3 +36,34 @@ def test_line(arguments: dict[str, Any], part: str) -> None:
     assert line.startswith("no result after 3 s. ")
     assert part in line
     assert "hunter2" not in line
+
+
+def test_times() -> None:
+    assert list(islice(times(), 6)) == [3, 10, 30, 60, 90, 120]
+
+
+def test_reports_until_the_block_has_ended() -> None:
+    slept: list[float] = []
+    reported: list[int] = []
+
+    def ended(seconds: float) -> bool:
+        slept.append(seconds)
+        return len(slept) == 5
+
+    report_until(ended, reported.append)
+
+    assert slept == [3, 7, 20, 30, 30]
+    assert reported == [3, 10, 30, 60]
+
+
+def test_block_that_ends_early_is_not_reported() -> None:
+    reported: list[int] = []
+    threads = threading.active_count()
+
+    with report_elapsed(reported.append):
+        pass
+    with pytest.raises(ValueError, match="fails"), report_elapsed(reported.append):
+        raise ValueError("fails")
+
+    assert reported == []
+    assert threading.active_count() == threads

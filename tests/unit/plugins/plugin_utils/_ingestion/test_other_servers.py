@@ -14,7 +14,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import ask
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_findings import error_finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Question, Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import Question, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Observed, Plan, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import Terminate, act

@@ -19,17 +19,19 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.gate import Gated, gate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import state
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
     COORDINATOR_LEADER,
     OVERLORD_LEADER,
     SEGMENTS,
     SUPERVISORS,
+    DruidState,
     Incomplete,
+    Question,
     SegmentCounts,
     Supervisor,
+    Unavailable,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import (
@@ -51,10 +53,10 @@ WELL = {"unavailableSegments": 0, "missingReplicas": 0, "supervisorsNotRunning":
 AFTER_HISTORICALS = {"group": "historicals", "druidBefore": WELL}
 LACKING = SegmentCounts(0, (Incomplete(replicas=1, required=2, number=2),))
 NO_SEGMENTS = {SEGMENTS: {"wiki": SegmentCounts(3), "pages": LACKING}}
-SILENT = dict.fromkeys(HEALTHY, Unavailable(state.UNREACHABLE, "It was refused."))
-UNKNOWN_NAME = dict.fromkeys(HEALTHY, Unavailable(state.NOT_CONNECTABLE, "The name is unknown."))
-FORBIDDEN = dict.fromkeys(HEALTHY, Unavailable(state.UNAUTHORIZED, "403."))
-NOT_PROXIED = Unavailable(state.UNSUPPORTED, "404.")
+SILENT = dict.fromkeys(HEALTHY, Unavailable(questions.UNREACHABLE, "It was refused."))
+UNKNOWN_NAME = dict.fromkeys(HEALTHY, Unavailable(questions.NOT_CONNECTABLE, "The name is unknown."))
+FORBIDDEN = dict.fromkeys(HEALTHY, Unavailable(questions.UNAUTHORIZED, "403."))
+NOT_PROXIED = Unavailable(questions.UNSUPPORTED, "404.")
 
 
 def supervisor(detailed: str, *, state: str = "RUNNING", is_healthy: bool = True, is_suspended: bool = False) -> Any:
@@ -129,7 +131,7 @@ WAITING: list[tuple[str, dict[Question[Any], Any], dict[str, int] | None, str]] 
     ("no permission, as before", FORBIDDEN, {}, ""),
     (
         "an answer that cannot be read since the start",
-        {SEGMENTS: Unavailable(state.INVALID, "No number.")},
+        {SEGMENTS: Unavailable(questions.INVALID, "No number.")},
         WELL,
         "Druid does not answer about segments (No number)",
     ),
@@ -153,7 +155,7 @@ WAITING: list[tuple[str, dict[Question[Any], Any], dict[str, int] | None, str]] 
     ),
     (
         "one server that does not respond",
-        {SUPERVISORS: Unavailable(state.UNREACHABLE, "503.")},
+        {SUPERVISORS: Unavailable(questions.UNREACHABLE, "503.")},
         None,
         "Druid does not answer about supervisors (503)",
     ),
@@ -226,7 +228,7 @@ def test_what_is_not_answered_from_the_start_on_is_a_warning() -> None:
     later = {"group": "historicals", "druidBefore": recorded}
     assert druid_gate(cluster_inputs(later, answers), ["brokers"]) == DruidGate(warnings=(warning,))
     assert druid_gate(cluster_inputs(later, {**HEALTHY, **NO_SEGMENTS}), ["brokers"]).awaited
-    old = {**HEALTHY, SEGMENTS: Unavailable(state.UNSUPPORTED, "There is no such column.")}
+    old = {**HEALTHY, SEGMENTS: Unavailable(questions.UNSUPPORTED, "There is no such column.")}
     assert druid_gate(cluster_inputs(later, old), ["brokers"]) == OPEN
 
 

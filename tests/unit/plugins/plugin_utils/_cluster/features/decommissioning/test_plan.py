@@ -42,8 +42,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan_output import lines
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import state
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.list_change import ListChange
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import ListChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
     COORDINATOR_CONFIG,
     LOAD_QUEUES,
@@ -51,13 +51,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
     RULES,
     SERVERS,
     VISIBLE,
+    DruidState,
     LoadQueue,
+    Question,
     Replicated,
     Rule,
     Server,
+    Unavailable,
     replicated_bytes,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, Rank
@@ -372,16 +374,16 @@ def test_a_pod_that_stays_is_absent_ready_or_not(
     assert found.staying == ({"10.0.0.0:8083"} if exists and servers else frozenset())
 
 
-UNREACHABLE = Unavailable(state.UNREACHABLE, "Druid does not respond.")
+UNREACHABLE = Unavailable(questions.UNREACHABLE, "Druid does not respond.")
 
 
 @pytest.mark.parametrize(
     ("cause", "reason", "is_problem"),
     [
-        (state.UNREACHABLE, reasons.DRUID_UNREACHABLE, True),
-        (state.NO_ROUTER, reasons.ROUTER_NOT_FOUND, True),
-        (state.UNAUTHORIZED, reasons.UNAUTHORIZED, True),
-        (state.NOT_READY, reasons.WAITING_FOR_DRUID, False),
+        (questions.UNREACHABLE, reasons.DRUID_UNREACHABLE, True),
+        (questions.NO_ROUTER, reasons.ROUTER_NOT_FOUND, True),
+        (questions.UNAUTHORIZED, reasons.UNAUTHORIZED, True),
+        (questions.NOT_READY, reasons.WAITING_FOR_DRUID, False),
     ],
 )
 def test_the_pods_stay_while_druid_does_not_answer(cause: str, reason: str, is_problem: bool) -> None:
@@ -440,7 +442,7 @@ def with_router(since: str | None, **condition: Any) -> tuple[Cluster, Observed]
     return which, live.with_objects([rolling.pod("routers", conditions=[ready], **condition)])
 
 
-NO_ROUTER = Unavailable(state.NOT_READY, "No pod of the router is ready (group routers).")
+NO_ROUTER = Unavailable(questions.NOT_READY, "No pod of the router is ready (group routers).")
 
 
 @pytest.mark.parametrize(
@@ -512,7 +514,7 @@ def test_the_message_about_the_time_has_the_cause() -> None:
         "Druid does not answer now.": in_druid(servers=UNREACHABLE),
         "druid-c-historicals-0 is unknown to Druid": in_druid(servers=()),
         "may not be able to load them": in_druid(listed=["10.0.0.1:8083"]),
-        "Or specify fewer replicas in the load rules": replicated(Unavailable(state.INVALID, "?")),
+        "Or specify fewer replicas in the load rules": replicated(Unavailable(questions.INVALID, "?")),
     }
     for cause, answers in causes.items():
         found = decided(inputs(answers=answers, status=status)).findings
@@ -672,7 +674,7 @@ def test_the_segments_are_asked_for_only_if_a_rule_requires_more_replicas_than_h
         pytest.param(99, 2, [2], id="one segment has none"),
         pytest.param(0, 2, [2], id="none, or the Broker knows none"),
         pytest.param(101, 2, [2], id="the Coordinator has not heard of one yet"),
-        pytest.param(Unavailable(state.INVALID, "?"), 2, [2], id="unknown"),
+        pytest.param(Unavailable(questions.INVALID, "?"), 2, [2], id="unknown"),
     ],
 )
 def test_a_pod_whose_segments_all_have_a_replica_that_stays_stops(
@@ -699,7 +701,7 @@ def test_such_a_pod_needs_no_room() -> None:
 
 
 def test_what_may_not_finish_reports_why_at_once() -> None:
-    plan = decided(inputs(answers=replicated(Unavailable(state.INVALID, "No answer.")), status=recorded()))
+    plan = decided(inputs(answers=replicated(Unavailable(questions.INVALID, "No answer.")), status=recorded()))
     assert plan.findings[0].message.endswith(
         "The load rules of _default require 2 replicas in tier hot, in which 10.0.0.0:8083 stays. Druid cannot move a "
         "segment that all of these have, and does not report which they have: No answer. Or specify fewer replicas in "

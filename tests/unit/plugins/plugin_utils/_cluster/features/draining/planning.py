@@ -26,8 +26,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions, state
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Question, Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import Question, Unavailable
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import (
     decided,
@@ -63,7 +63,7 @@ def druid(*workers: questions.Worker, answers: dict[Question[Any], Any] | None =
 
 
 def unknown() -> dict[Question[Any], Any]:
-    return {question: Unavailable(state.NO_ROUTER, "") for question in ANY}
+    return {question: Unavailable(questions.NO_ROUTER, "") for question in ANY}
 
 
 def live(cluster: Cluster, annotation: Any = None, partition: int = 0, **more: Any) -> Observed:

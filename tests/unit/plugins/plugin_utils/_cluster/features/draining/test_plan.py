@@ -21,8 +21,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import Post
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions, state
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import Unavailable
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.features.draining.planning import (
@@ -55,7 +55,7 @@ def test_at_rest_druid_is_not_asked() -> None:
 def test_a_changed_template_is_written_with_a_partition_of_all_pods() -> None:
     which = rolling.cluster(**STRATEGY)
     changed = rolling.cluster(nodes={GROUP: {"image": rolling.NEW}}, **STRATEGY)
-    plan = planned(inputs(changed, live(which)), {question: Unavailable(state.NO_ROUTER, "") for question in ANY})
+    plan = planned(inputs(changed, live(which)), {question: Unavailable(questions.NO_ROUTER, "") for question in ANY})
     (step,) = of_workers(plan)
     assert step.manifest["spec"]["updateStrategy"]["rollingUpdate"] == {"partition": 2}
     assert step.restart.pods == 2
@@ -103,7 +103,7 @@ def test_requests_the_handoff_of_what_a_kafka_task_reads() -> None:
 
 
 # What the supervisor answers about its active tasks: another task reads on, or there is no answer.
-NOT_READING = [frozenset({"next"}), frozenset(), Unavailable(state.UNREACHABLE, "503.")]
+NOT_READING = [frozenset({"next"}), frozenset(), Unavailable(questions.UNREACHABLE, "503.")]
 
 
 @pytest.mark.parametrize("active", NOT_READING)
@@ -137,7 +137,7 @@ def test_druid_is_unreachable_and_a_pod_is_not_ready(states: list[dict[str, Any]
     conditions = [{"type": "Ready", "status": "False"}]
     status = {"conditions": conditions, "containerStatuses": [{"name": "c", "state": each} for each in states]}
     unready = observed.with_objects([{**pod, "status": {**pod["status"], **status}}])
-    plan = planned(inputs(which, unready, now=NOW), {questions.WORKERS: Unavailable(state.UNREACHABLE, "503.")})
+    plan = planned(inputs(which, unready, now=NOW), {questions.WORKERS: Unavailable(questions.UNREACHABLE, "503.")})
     assert partition_of(plan) == (1 if is_released else 2)
 
 

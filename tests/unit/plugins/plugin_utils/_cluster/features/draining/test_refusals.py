@@ -14,8 +14,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     active_tasks,
     task_payload,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions, state
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.state import DruidState, Question, Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
+    DruidState,
+    Question,
+    Unavailable,
+)
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import decided, inputs
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.features.draining.planning import (
@@ -33,10 +37,16 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
     worker,
 )
 
-LASTING = [state.NO_ROUTER, state.NOT_CONNECTABLE, state.UNAUTHORIZED, state.UNSUPPORTED, state.INVALID]
+LASTING = [
+    questions.NO_ROUTER,
+    questions.NOT_CONNECTABLE,
+    questions.UNAUTHORIZED,
+    questions.UNSUPPORTED,
+    questions.INVALID,
+]
 
 
-@pytest.mark.parametrize("cause", [*LASTING, state.UNREACHABLE, state.NOT_READY])
+@pytest.mark.parametrize("cause", [*LASTING, questions.UNREACHABLE, questions.NOT_READY])
 @pytest.mark.parametrize(("strategy", "effect"), [(STRATEGY, "after the drainTimeout"), ({}, "were disabled stay so")])
 def test_warns_if_the_workers_can_never_be_asked(cause: str, strategy: dict[str, Any], effect: str) -> None:
     which = rolling.cluster(**strategy)
@@ -48,23 +58,23 @@ def test_warns_if_the_workers_can_never_be_asked(cause: str, strategy: dict[str,
 
 def test_does_not_warn_about_workers_that_nothing_is_done_with() -> None:
     which = rolling.cluster(**STRATEGY)
-    known = DruidState({questions.WORKERS: Unavailable(state.UNAUTHORIZED, "Why.")})
+    known = DruidState({questions.WORKERS: Unavailable(questions.UNAUTHORIZED, "Why.")})
     assert decided(inputs(which, live(which), now=NOW, druid=known)).rollout_warnings == ()
 
 
 NO_HANDOFF: list[tuple[Question[Any], str, bool]] = [
-    (questions.RUNNING_TASKS, state.UNAUTHORIZED, True),
-    (questions.RUNNING_TASKS, state.UNREACHABLE, False),
-    (questions.SUPERVISORS, state.UNAUTHORIZED, True),
-    (questions.SUPERVISORS, state.UNSUPPORTED, True),
-    (VERSION, state.INVALID, True),
-    (VERSION, state.UNREACHABLE, False),
-    (task_payload("k"), state.UNAUTHORIZED, True),
+    (questions.RUNNING_TASKS, questions.UNAUTHORIZED, True),
+    (questions.RUNNING_TASKS, questions.UNREACHABLE, False),
+    (questions.SUPERVISORS, questions.UNAUTHORIZED, True),
+    (questions.SUPERVISORS, questions.UNSUPPORTED, True),
+    (VERSION, questions.INVALID, True),
+    (VERSION, questions.UNREACHABLE, False),
+    (task_payload("k"), questions.UNAUTHORIZED, True),
     # The task has ended since.
-    (task_payload("k"), state.UNSUPPORTED, False),
-    (active_tasks("pages"), state.UNAUTHORIZED, True),
-    (active_tasks("pages"), state.INVALID, True),
-    (active_tasks("pages"), state.UNSUPPORTED, False),
+    (task_payload("k"), questions.UNSUPPORTED, False),
+    (active_tasks("pages"), questions.UNAUTHORIZED, True),
+    (active_tasks("pages"), questions.INVALID, True),
+    (active_tasks("pages"), questions.UNSUPPORTED, False),
 ]
 
 
@@ -78,5 +88,5 @@ def test_warns_if_streams_can_never_be_handed_off(question: Question[Any], cause
 
 @pytest.mark.parametrize("question", [questions.SUPERVISORS, VERSION])
 def test_a_batch_needs_no_handoff(question: Question[Any]) -> None:
-    answers = druid(worker(1, "b", is_enabled=False), answers={question: Unavailable(state.UNAUTHORIZED, "Why.")})
+    answers = druid(worker(1, "b", is_enabled=False), answers={question: Unavailable(questions.UNAUTHORIZED, "Why.")})
     assert planned(while_reading(), answers).rollout_warnings == ()

@@ -2,10 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The objects in Druid that a resource specifies: compare each with Druid, and write it."""
+"""Writes to Druid: of the objects that a resource specifies, of requests, and of single entries of a list."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Resource, converge
 from ansible_collections.druidops.druid.plugins.module_utils._resources.compaction import Compaction
+from ansible_collections.druidops.druid.plugins.module_utils._resources.document import audit
 from ansible_collections.druidops.druid.plugins.module_utils._resources.dynamic_config import DynamicConfig
 from ansible_collections.druidops.druid.plugins.module_utils._resources.retention_rules import RetentionRules
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor
@@ -31,6 +33,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     RETENTION_RULES,
     SUPERVISOR,
     DruidChange,
+    ListChange,
+    entries_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_findings import error_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -128,3 +132,72 @@ def remaining_change(client: DruidClient, change: DruidChange, after: Any) -> Dr
     resource = _RESOURCES[change.kind](client, change.id, change.desired)
     again = resource.merge(after)
     return replace(change, before=after, after=again, warnings=tuple(resource.warnings))
+
+
+ATTEMPTS = 3
+_AUTHOR = "druidops"
+# Ours, and the one before it.
+_ENTRIES = 2
+
+
+def post(client: DruidClient, path: str, body: Any, comment: str, *, idempotent: bool) -> None:
+    """Send a POST, again if Druid does not respond and it is idempotent. DruidError if it fails.
+
+    The comment is for the audit history of Druid.
+    """
+    client.post(path, body, idempotent=idempotent, audit=audit(_AUTHOR, comment))
+
+
+def change_list(client: DruidClient, path: str, change: ListChange, comment: str) -> None:
+    """Write the change, repeatedly if others overwrite it. DruidError if it fails.
+
+    The list is read immediately before the write, and read back after it. What another client has written in between is
+    in Druid's audit history, and is written again.
+    """
+    due = change
+    for _attempt in range(ATTEMPTS):
+        latest = _history(client, path, 1)
+        before = _read(client, path, change.field)
+        if due.is_applied(before):
+            return
+        post(client, path, {change.field: due.applied(before)}, comment, idempotent=True)
+        overwritten = _overwritten(client, path, change.field, latest)
+        due = due if overwritten is None else due.with_lost(before, overwritten)
+    if not due.is_applied(_read(client, path, change.field)):
+        raise DruidError(f"{change.field}: other clients have overwritten the change. {comment}")
+
+
+def _read(client: DruidClient, path: str, field: str) -> list[str]:
+    return entries_of(client.get(path) or {}, field)
+
+
+def _overwritten(client: DruidClient, path: str, field: str, latest: list[Any]) -> list[str] | None:
+    """Return the list that another client has written since `latest`, and that the last write has replaced.
+
+    None if there is none, as far as Druid's history has it.
+    """
+    found = _history(client, path, _ENTRIES)
+    if len(found) < _ENTRIES or not _is_ours(found[0]) or found[1:2] == latest[:1]:
+        return None
+    return _payload(found[1], field)
+
+
+def _history(client: DruidClient, path: str, entries: int) -> list[Any]:
+    """Return the last entries of Druid's audit history, the latest one first; none if it does not answer."""
+    try:
+        found = client.get(f"{path}/history", {"count": entries})
+    except DruidError:
+        return []
+    return found if isinstance(found, list) else []
+
+
+def _is_ours(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and (entry.get("auditInfo") or {}).get("author") == _AUTHOR
+
+
+def _payload(entry: Any, field: str) -> list[str] | None:
+    try:
+        config = json.loads(entry["payload"])
+    except (LookupError, TypeError, ValueError):
+        return None
+    return entries_of(config, field) if isinstance(config, Mapping) else None
