@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The kinds of objects, and what the metadata of an object of any kind says: deletion, finalizers, labels. Pure."""
+"""The kinds of objects, and what the metadata of any object has: deletion, finalizers, labels. Pure."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import without_duplicates
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.merge_keys import without_duplicates
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
 from ansible_collections.druidops.druid.tests.system.support.admission import WORDS, limit, refusing
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign, only_first

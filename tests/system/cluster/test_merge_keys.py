@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.strategic_merge import MERGE_KEYS, RETAIN_KEYS
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.merge_keys import MERGE_KEYS, RETAIN_KEYS
 from testbed.control_plane import ControlPlane
 
 TEMPLATE = "io.k8s.api.core.v1.PodTemplateSpec"

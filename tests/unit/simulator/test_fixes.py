@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import (
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decision
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import finalizer, retain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import removal, storage
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import stateful_set
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import workloads
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps import apply
 from ansible_collections.druidops.druid.tests.simulator.specification import Cluster
 from ansible_collections.druidops.druid.tests.unit.simulator.actions import Event
@@ -45,7 +44,7 @@ def same(value: Any) -> Any:
 
 
 # The package has a function of the module's name.
-AS_SPECIFIED: Patch = (import_module(stateful_set.__module__), "retention_policy", as_specified)
+AS_SPECIFIED: Patch = (workloads, "retention_policy", as_specified)
 NOT_RELEASED: list[Patch] = [
     (apply, "release_retained", lambda _context, _before, after: after),
     (storage, "released_claims", nothing),

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import order, outdated_resource
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import retention_policy
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import workloads
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.tests.simulator.specification import (
     NAMESPACE,
@@ -82,7 +82,7 @@ def stopped(value: bool) -> Edit:
 
 RACES: dict[str, Race] = {
     "resumed with fewer pods, while those of before are still there": Race(
-        ("_is_resuming", (retention_policy,)),
+        ("_is_resuming", (workloads,)),
         group(replicas=1, autoscaler=(1, 5)),
         (Load(GROUP, 4),),
         (stopped(True), Run(), Edit("autoscaler", (1, 1), GROUP), stopped(False)),

@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.mar
     unmarking,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import group_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.retention_policy import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.workloads import (
     retains_explicitly,
     retains_scaled,
 )

@@ -12,7 +12,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, without_duplicates
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.merge_keys import without_duplicates
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import specified_fields
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import (
     below,

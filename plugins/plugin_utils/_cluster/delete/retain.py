@@ -18,7 +18,7 @@ from typing import Any, Self
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import DELETE
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.retention_policy import RETAIN
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.workloads import RETAIN
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.patch import Patch
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError

@@ -17,38 +17,31 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.con
     configuration_hash,
     node_config_map,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.deployment import deployment
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.duplicate_merge_keys import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.merge_keys import (
     without_duplicates,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.horizontal_pod_autoscaler import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.optional_objects import (
     horizontal_pod_autoscaler,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.ingress import ingress
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.persistent_volume_claim import (
+    ingress,
     persistent_volume_claims,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pod import pod_template
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pod_disruption_budget import (
     pod_disruption_budget,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pod import (
+    pod_template,
+    restart_warnings,
+    restarted_at,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import (
     Preserved,
     selector,
     template_labels,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.restart import (
-    restart_warnings,
-    restarted_at,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.retention_policy import (
-    deletion_is_disabled,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.service import named_target_ports, services
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.stateful_set import stateful_set
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.workloads import (
+    deletion_is_disabled,
+    workload,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
-
-__all__ = ["Desired", "render", "without_duplicates"]
 
 Manifest = dict[str, Any]
 
@@ -84,7 +77,7 @@ def render(cluster: Cluster, preserved: Mapping[str, Preserved] = _NOTHING) -> D
         template = _template(group, kept)
         thinned, found = without_duplicates(template, named_target_ports(group))
         groups[group.key] = _group_objects(group, kept, thinned)
-        verbatim.update({group.key: _workload(group, kept, template)} if found else {})
+        verbatim.update({group.key: workload(group, template, kept)} if found else {})
         warnings += [f"spec.nodes[{group.key}]: {warning}" for warning in (*found, *_warnings(group, kept))]
     return Desired((common_config_map(cluster),), groups, tuple(warnings), verbatim)
 
@@ -95,20 +88,13 @@ def _template(group: Group, preserved: Preserved) -> Manifest:
     return pod_template(group, labels, live_hash, preserved.has_empty_affinity, restarted)
 
 
-def _workload(group: Group, preserved: Preserved, template: Manifest) -> Manifest:
-    selected = selector(group, preserved)
-    if group.is_deployment:
-        return deployment(group, selected, template, preserved)
-    return stateful_set(group, selected, template, preserved)
-
-
 def _group_objects(group: Group, preserved: Preserved, template: Manifest) -> tuple[Manifest, ...]:
     selected = selector(group, preserved)
     return (
         node_config_map(group),
         *services(group, selected),
         *persistent_volume_claims(group),
-        _workload(group, preserved, template),
+        workload(group, template, preserved),
         *ingress(group),
         *pod_disruption_budget(group, selected),
         *horizontal_pod_autoscaler(group),

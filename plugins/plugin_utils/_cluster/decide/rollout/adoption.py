@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
     subdomain,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import without_duplicates
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.merge_keys import without_duplicates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import ordinal_of, updated_ordinals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Restart, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import difference, field_set

@@ -40,7 +40,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.s
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.retention_policy import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.workloads import (
     RETAIN,
     retains_scaled,
 )

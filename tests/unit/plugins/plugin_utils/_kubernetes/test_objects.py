@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The metadata of objects of any kind: finalizers, and the labels that a selector matches."""
+"""The metadata of any object: finalizers, and the labels that a selector matches."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Rendering is pure, and the fields of a group do not affect other groups."""
+"""Every field is rendered at its path, purely, and those of a group do not affect other groups."""
 
 from __future__ import annotations
 
@@ -229,3 +229,8 @@ def test_only_owned_objects_have_the_instance_label(uid: str | None) -> None:
         assert ("ownerReferences" in manifest["metadata"]) is has_owner
     template = druid.rendered("StatefulSet", node)["spec"]["template"]
     assert "app.kubernetes.io/instance" in template["metadata"]["labels"]
+
+
+@pytest.mark.parametrize("case", FEATURES, ids=[case.name for case in FEATURES])
+def test_rendered_value(case: Case) -> None:
+    assert druid.at(druid.rendered(case.kind, case.node, **case.spec), *case.path) == case.value
