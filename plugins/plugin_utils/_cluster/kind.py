@@ -41,7 +41,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import ConditionsByType, is_true
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import NO_SECRETS, Masking
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed
@@ -52,7 +51,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report i
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import Submitted
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome, Progress
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText, Result, failures
 
 # Reasons of Ready for which kubectl describe shows more.
 _WITH_UNREADY_PODS = frozenset(
@@ -137,7 +136,7 @@ class Druid(Kind[Options, Reconciled, Plan]):
         return self.is_settled(conditions.values()) or is_true(conditions, "Paused")
 
     def completed(self, done: Reconciled, check_mode: bool) -> Completed[Plan]:
-        plan = replace(done.plan, findings=(*done.plan.findings, *_failures(done.results)))
+        plan = replace(done.plan, findings=(*done.plan.findings, *failures(done.results, with_skipped=True)))
         if not check_mode:
             steps = tuple(result.step for result in done.results if result.is_done)
             # The pending steps of a paused cluster are not in its plan, but the warnings about them are.
@@ -216,16 +215,6 @@ def _lasting_warnings(plan: Plan) -> tuple[str, ...]:
     """Return the warnings that are not the message of a finding, which has its own condition."""
     reported = {finding.message for finding in plan.findings}
     return tuple(text for text in plan.warnings if text not in reported)
-
-
-def _failures(results: Iterable[Result[Step]]) -> tuple[Finding, ...]:
-    return tuple(_failure(result, result.error) for result in results if result.error)
-
-
-def _failure(result: Result[Step], error: str) -> Finding:
-    step = result.step
-    leaf = str(step.key) if step.group is not None and step.is_leaf else None
-    return Finding(result.reason or reasons.APPLY_FAILED, error, step.group, object=leaf)
 
 
 def _is_deleted(results: Iterable[Result[Step]]) -> bool:

@@ -137,6 +137,10 @@ class Step(Shown):
         """Return that the step was skipped because of a failed one."""
         return f"Not done: {self.title}, because of a failure: {failed.title}."
 
+    def finding(self, result: Result[Any]) -> Finding:
+        """Return the finding about its failure, or that it was skipped."""
+        return Finding(result.reason or reasons.APPLY_FAILED, result.error or "")
+
 
 _Step = TypeVar("_Step", bound=Step)
 
@@ -189,11 +193,9 @@ def completed(results: Iterable[Result[_Step]]) -> tuple[_Step, ...]:
     return tuple(step for each in results if each.is_done for step in (each.step, *each.further))
 
 
-def failures(results: Iterable[Result[Any]]) -> tuple[Finding, ...]:
-    """Return a finding for each step that failed; none for those that were skipped."""
-    return tuple(
-        Finding(each.reason or reasons.APPLY_FAILED, each.error) for each in results if each.error and each.was_tried
-    )
+def failures(results: Iterable[Result[Any]], *, with_skipped: bool = False) -> tuple[Finding, ...]:
+    """Return a finding for each step that failed, and for those that were skipped if they are requested, too."""
+    return tuple(each.step.finding(each) for each in results if each.error and (each.was_tried or with_skipped))
 
 
 def _carried_out(step: _Step, context: Context) -> Result[_Step]:

@@ -45,7 +45,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run impo
     until_nothing_remains,
     with_finalizers,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result, execute
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, execute, failures
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 _Found = TypeVar("_Found")
@@ -82,10 +82,10 @@ def delete_resource(
     _announce_all(plan, announce)
     # The resource may be deleted at once: so first delete objects that it does not own, and disown retained PVCs.
     results = execute(release_before_removal(api, resource), Context(api, announce=announce))
-    failures = _failures(results)
-    if failures:
+    found = failures(results, with_skipped=True)
+    if found:
         done = tuple(result.step for result in results if result.is_done)
-        return replace(outcome, plan=replace(plan, steps=done, findings=failures), changed=bool(done))
+        return replace(outcome, plan=replace(plan, steps=done, findings=found), changed=bool(done))
     api.delete(names.KIND, request.namespace, request.name, resource["metadata"]["uid"])
     return until_deleted(kind, api, request, resource, outcome, progress, clock, _with_new_steps)
 
@@ -177,7 +177,7 @@ def _delete_everything(
     remains = tuple(map(with_finalizers, _until_error(remaining(deletion, delete_claims), errors)))
     unknown = (Finding(reasons.APPLY_FAILED, error) for error in dict.fromkeys(errors))
     plan = _with_steps(outcome.plan, (result.step for result in results if result.is_done))
-    plan = replace(plan, findings=(*_failures(results), *unknown))
+    plan = replace(plan, findings=(*failures(results, with_skipped=True), *unknown))
     changed = outcome.changed or any(result.is_done for result in results)
     warnings = tuple(dict.fromkeys((*outcome.warnings, *deletion.warnings)))
     return replace(outcome, plan=plan, changed=changed, warnings=warnings, remains=remains)
@@ -212,7 +212,3 @@ def _announce_claims(progress: Progress) -> Announce:
 def _announce_all(plan: Plan, announce: Announce) -> None:
     for step in plan.steps:
         announce(step)
-
-
-def _failures(results: Iterable[Result[Step]]) -> tuple[Finding, ...]:
-    return tuple(Finding(reasons.APPLY_FAILED, result.error) for result in results if result.error is not None)

@@ -16,10 +16,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.difference
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import ListChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,32 +69,3 @@ class DruidRequest(Request, Step):
         Nor does another group that changes its own entries of the same list.
         """
         return self.key == step.key and self.group == step.group
-
-
-@dataclass(frozen=True, kw_only=True)
-class Post(DruidRequest):
-    """A POST for a group. `is_idempotent`: it has the same effect if it is repeated."""
-
-    path: str
-    body: Any = None
-    is_idempotent: bool = True
-
-    def send(self, client: Any, _state: Any) -> Result[Step]:
-        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes import post
-
-        post(client, self.path, self.body, self.action, idempotent=self.is_idempotent)
-        return Result(self)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChangeList(DruidRequest):
-    """A change of single entries of a list, which is read before the write and read back after it."""
-
-    path: str
-    change: ListChange
-
-    def send(self, client: Any, _state: Any) -> Result[Step]:
-        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes import change_list
-
-        change_list(client, self.path, self.change, self.action)
-        return Result(self)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
@@ -175,6 +175,10 @@ class Step(step.Step):
 
     def skipped(self, failed: Any) -> str:
         return f"{self.key} was not {'deleted' if self.deletes else 'written'} because {failed.key} failed."
+
+    def finding(self, result: step.Result[Any]) -> Finding:
+        leaf = str(self.key) if self.group is not None and self.is_leaf else None
+        return replace(super().finding(result), group=self.group, object=leaf)
 
     # What it does to its object, and to pods.
 

@@ -28,12 +28,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.reports import (
     decommission_findings,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.steps import ChangeList
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import ChangeList
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, annotated
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import ListChange, entries_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import COORDINATOR_CONFIG

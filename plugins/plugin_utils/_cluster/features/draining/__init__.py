@@ -26,6 +26,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     is_replaced_by_controller,
     is_requested,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.steps import Post
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.writes import (
     drain_requests,
     with_copies,
@@ -39,7 +40,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import Post
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, Rank
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited

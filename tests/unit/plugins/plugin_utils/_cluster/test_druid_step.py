@@ -13,16 +13,15 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import ChangeFinalizer
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import _failures
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.steps import Post
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import predicted
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import Post
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result, execute
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result, execute, failures
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server
@@ -87,7 +86,7 @@ def test_a_failed_one_stops_only_those_about_the_same_object(
     server.responses = [Response(body={})]
     results, _sent = executed(api, STEP, later, failure=REFUSED)
     assert [each.was_tried for each in results] == [True, is_tried]
-    first, *others = _failures(results)
+    first, *others = failures(results, with_skipped=True)
     assert (first.reason, first.group) == (reasons.UNAUTHORIZED, GROUP.key)
     skipped = [each.message for each in others if each.reason == reasons.APPLY_FAILED]
     assert all(text.endswith("was not written because worker m:8091 failed.") for text in skipped)
@@ -123,5 +122,5 @@ def test_it_has_one_event() -> None:
     [done] = events.done_texts([Result(STEP)])
     assert done.message == "Done in Druid: disable worker m:8091. enabled: True -> False"
     failed = Result(STEP, error="403", reason=reasons.UNAUTHORIZED)
-    [problem] = events.problem_texts([failed], _failures([failed]))
+    [problem] = events.problem_texts([failed], failures([failed]))
     assert (problem.kind, problem.reason) == ("Warning", reasons.UNAUTHORIZED)
