@@ -16,16 +16,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.pod_problems import (
     LASTING_SECONDS,
+    current_pods,
     explanation,
+    failing_pods,
     failure,
     unplaced,
     unplaced_since,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import GroupState
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.unrecoverable import (
-    current_pods,
-    failing_pods,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest

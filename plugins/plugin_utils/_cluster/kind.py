@@ -16,10 +16,10 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.clock impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, names, plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import status as statuses
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.conditions import REQUESTED, ClusterState
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.unrecoverable import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.pod_problems import (
     unrecoverable,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import stored_replicas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.run import (
     delete_resource,

@@ -17,9 +17,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.eff
     with_effects,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import drop_blocked
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.blocked_restarts import (
-    blocked_restarts,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.common_configuration import (
     early_pods,
     with_early_readers,
@@ -28,6 +25,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
     waiting_for_druid,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.gate import gate
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.restart_order import (
+    blocked_restarts,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan

@@ -9,7 +9,8 @@ group is written: missing objects, replicas, metadata, PodDisruptionBudget, Hori
 
 A controller replaces the pods of a changed template one by one. A pod that has to be evicted waits until all pods are
 available, whichever group they belong to, and for PodDisruptionBudgets, also of others. Other groups do not wait for
-those.
+those. A removed workload waits, too, with everything else of its group: the group may be one of the others under its
+earlier name, and a group can change its kind.
 """
 
 from __future__ import annotations
@@ -18,25 +19,25 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.blocked_restarts import (
-    behind_blocked,
-    order_warnings,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.druid_health import (
     OPEN,
     druid_gate,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import exhausted_budgets
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.order import rollout_order
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.pending_removals import (
-    pending_removals,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import (
     GroupState,
     group_states,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.restart_order import (
+    behind_blocked,
+    order_warnings,
+    rollout_order,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import NOTHING, Waits
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import replicas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
 
@@ -81,7 +82,7 @@ def gate(steps: Sequence[Step], inputs: Inputs, blocked: Sequence[Step] = ()) ->
         druid = druid_gate(inputs, allowed, is_last=len(restarts) == 1)
         allowed = set() if druid.awaited else allowed
     held = frozenset(step.key for step in steps if _is_held(step, restarts.keys() - allowed))
-    removals = pending_removals(steps, inputs.cluster, states, created, bool(possible))
+    removals = _pending_removals(steps, inputs.cluster, states, created, bool(possible))
     position = {key: number for number, key in enumerate(order.groups)}
     later = [step for step in steps if step.key in held | removals]
     refused = tuple(exhausted_budgets(restarts.values(), inputs))
@@ -197,3 +198,33 @@ def _now(steps: Sequence[Step], held: Collection[object], removals: Collection[o
             yield step
         elif (rest := step.without_restart()) is not None:
             yield rest
+
+
+def _pending_removals(
+    steps: Sequence[Step],
+    cluster: Cluster,
+    states: Mapping[str, GroupState],
+    created: Collection[str | None],
+    is_rolling: bool,
+) -> frozenset[ObjectKey]:
+    """Return the objects whose removal is pending.
+
+    `created`: the groups whose workload is created; `is_rolling`: groups restart now or later.
+    """
+    if cluster.annotations.get(names.REMOVE_IMMEDIATELY_ANNOTATION) == "true":
+        return frozenset()
+    is_changing = is_rolling or bool(created) or not all(state.is_complete for state in states.values())
+    of_groups = _of_removed_groups(steps) if is_changing else ()
+    replaced = (step for step in steps if step.group in states and step.deletes and _runs(step))
+    of_kinds = (step for step in replaced if step.group in created or not states[step.group or ""].is_complete)
+    return frozenset(step.key for step in (*of_groups, *of_kinds))
+
+
+def _of_removed_groups(steps: Iterable[Step]) -> list[Step]:
+    """Return the steps that remove groups, unless none of them has pods."""
+    removals = [step for step in steps if step.is_removal]
+    return removals if any(_runs(step) for step in removals) else []
+
+
+def _runs(step: Step) -> bool:
+    return step.key.kind in WORKLOADS and step.live is not None and replicas(step.live) > 0

@@ -1,16 +1,26 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Why a pod is not ready, as Kubernetes reports it: its containers, the scheduler, or its eviction by the kubelet."""
+
+"""Why a pod is not ready, as Kubernetes reports it: its containers, the scheduler, or its eviction by the kubelet.
+
+To wait for pods of the current revision that will not start by themselves is of no use. Those of an earlier revision
+may be about to be replaced, and those of a group whose restart is pending, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Explanation
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Explanation, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
+    REVISION_LABEL,
+    TEMPLATE_LABEL,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready, seconds_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import END, excerpt
@@ -238,3 +248,39 @@ def _more_memory(pod: Manifest, container: _Container) -> str:
 
 def _one_line(text: str | None) -> str:
     return " ".join(str(text or "").split())
+
+
+def unrecoverable(cluster: Cluster, observed: Observed, changing: Collection[str], now: datetime) -> str:
+    """Return why the first such pod does not start; empty if there is none. `changing`: groups that restart anyway."""
+    groups = (group for group in cluster.groups if group.key not in changing)
+    failing = (pod for group in groups for pod in failing_pods(group, observed, now))
+    return next((text for pod in failing for text in failure(pod, observed.explanations)), "")
+
+
+def failing_pods(group: Group, observed: Observed, now: datetime) -> Iterator[Manifest]:
+    """Yield the pods of the current revision that will not start by themselves."""
+    yield from (pod for pod in current_pods(group, observed) if cannot_recover(pod, now))
+
+
+def current_pods(group: Group, observed: Observed) -> Iterator[Manifest]:
+    """Yield the pods of the revision that the workload specifies; none until its controller has observed it."""
+    workload = observed.workload(group)
+    if workload is None:
+        return
+    status, pods = workload.get("status") or {}, [pod for pod in observed.pods_of(group) if not is_terminating(pod)]
+    if status.get("observedGeneration", 0) < workload["metadata"]["generation"]:
+        return
+    is_set = workload["kind"] == "StatefulSet"
+    label, revision = (REVISION_LABEL, status.get("updateRevision")) if is_set else (TEMPLATE_LABEL, _latest(pods))
+    yield from (pod for pod in pods if revision and _label(pod, label) == revision)
+
+
+def _latest(pods: Sequence[Manifest]) -> str | None:
+    """Return the template of the last created pod of a Deployment: it creates only those of the current one."""
+    last = max(pods, key=lambda pod: str(pod["metadata"].get("creationTimestamp") or ""), default=None)
+    return None if last is None else _label(last, TEMPLATE_LABEL)
+
+
+def _label(pod: Manifest, name: str) -> str | None:
+    label: str | None = (pod["metadata"].get("labels") or {}).get(name)
+    return label

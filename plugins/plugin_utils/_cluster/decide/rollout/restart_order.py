@@ -1,25 +1,63 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A blocked group whose pods have to restart: the groups after it in the order wait, or Druid's order is broken.
 
-A new pod template of a later group waits, unless Kubernetes reports why a pod of that group cannot run: that is a
-repair. The end of what has begun does not wait: the release of drained workers, and evictions.
-"""
+"""The order in which groups restart, and which of them wait for an earlier one that is blocked."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import image, names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import blocked_groups
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import GroupState
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+
+
+class Order(NamedTuple):
+    """The keys of the groups in the order of their restarts, and warnings about it."""
+
+    groups: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def rollout_order(cluster: Cluster, restarts: Iterable[Step]) -> Order:
+    """Return the order; `restarts` are the steps that restart pods."""
+    keys = tuple(group.key for group in cluster.groups)
+    changes = [
+        pair for pair in map(_images, (step for step in restarts if not step.restart.eviction)) if pair[0] != pair[1]
+    ]
+    unknown = [new if image.version(old) else old for old, new in changes if None in _versions(old, new)]
+    if unknown:
+        return Order(keys, (_warning(unknown),))
+    return Order(tuple(reversed(keys)) if any(_is_downgrade(*pair) for pair in changes) else keys)
+
+
+def _images(step: Step) -> tuple[str, str]:
+    return image.main_image(step.live or step.manifest), image.main_image(step.after or step.manifest)
+
+
+def _versions(old: str, new: str) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
+    return image.version(old), image.version(new)
+
+
+def _is_downgrade(old: str, new: str) -> bool:
+    before, after = _versions(old, new)
+    return before is not None and after is not None and after < before
+
+
+def _warning(images: Sequence[str]) -> str:
+    return (
+        f"the tag of image {join_limited(dict.fromkeys(images))} is not a version, so whether Druid is upgraded or "
+        "downgraded is not known: the groups restart in the order of an upgrade. Use tags that begin with the version"
+    )
 
 
 def blocked_restarts(candidates: Iterable[Step], findings: Iterable[Finding], inputs: Inputs) -> tuple[Step, ...]:
@@ -55,7 +93,11 @@ def behind_blocked(
     states: Mapping[str, GroupState],
     annotations: Mapping[str, str],
 ) -> tuple[str, ...]:
-    """Return the groups, in order, whose restart waits until an earlier one is not blocked any more."""
+    """Return the groups, in order, whose restart waits until an earlier one is not blocked any more.
+
+    A new pod template of a later group waits, unless Kubernetes reports why a pod of that group cannot run: that is a
+    repair. The end of what has begun does not wait: the release of drained workers, and evictions.
+    """
     first = min((order.index(step.group or "") for step in blocked), default=len(order))
     if annotations.get(names.RESTART_OUT_OF_ORDER_ANNOTATION) == "true":
         return ()

@@ -2,14 +2,18 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The order of the restarts: configured, documented, and reversed while the version goes down."""
+"""The order of restarts: as specified or as Druid documents, reversed for a downgrade, and behind a blocked group."""
 
 from __future__ import annotations
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.order import rollout_order
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.restart_order import rollout_order
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, rolling
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
 
 UPGRADE = ("historicals", "middlemanagers", "brokers", "coordinators")
 DOWNGRADE = tuple(reversed(UPGRADE))
@@ -59,3 +63,29 @@ def test_groups_of_one_type_are_ordered_by_key() -> None:
     node = rolling.cluster().spec["nodes"]["historicals"]
     tiers = druid.cluster(nodes=dict.fromkeys(("hot", "cold", "archive"), node))
     assert rollout_order(tiers, ()).groups == ("archive", "cold", "hot")
+
+
+UPGRADED, LIVE = rolling.cluster(rolling.NEW), rolling.observed(rolling.cluster())
+STEPS = rolling.steps(UPGRADED, LIVE)
+BLOCKED = (Finding("NameConflict", "No.", "historicals"),)
+KEY = ObjectKey("StatefulSet", "druid-c-historicals")
+
+
+@pytest.mark.parametrize(
+    ("dry_run", "restarted"),
+    [
+        pytest.param("predicted", [], id="they would"),
+        pytest.param("live", ["middlemanagers"], id="a webhook changes the template back"),
+        pytest.param("rejected", [], id="it is not known"),
+    ],
+)
+def test_the_next_group_restarts_only_if_the_blocked_one_need_not(dry_run: str, restarted: list[str]) -> None:
+    [step] = (each for each in STEPS if each.key == KEY)
+    verdict = {
+        "predicted": Verdict(step, step.after),
+        "live": Verdict(step, step.live),
+        "rejected": Verdict(step, rejection=BLOCKED[0]),
+    }[dry_run]
+    plan = Draft(inputs(UPGRADED, LIVE, verdicts={KEY: verdict}), STEPS, BLOCKED).plan()
+    assert rolling.restarted(plan) == restarted
+    assert bool(plan.rollout_warnings) is not bool(restarted)
