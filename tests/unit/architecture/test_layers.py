@@ -190,11 +190,13 @@ PACKAGES = (
 # Inside a kind: what decides is pure. It knows the values that were observed, but neither the API nor those who act.
 # So is all that is loaded with it, such as the steps: they get the API when they are carried out.
 PURE = (
-    "plugins/plugin_utils/_cluster/claims",
     "plugins/plugin_utils/_cluster/decide",
     "plugins/plugin_utils/_cluster/features",
     "plugins/plugin_utils/_cluster/render",
-    *(f"plugins/plugin_utils/_cluster/{name}.py" for name in ("delete/order", "plan_output", "requeue", "status")),
+    *(
+        f"plugins/plugin_utils/_cluster/{name}.py"
+        for name in ("claim_updates", "claims", "delete/order", "plan_output", "requeue", "status")
+    ),
     "plugins/plugin_utils/_values",
     *(f"plugins/plugin_utils/_reconcile/{name}.py" for name in ("masking", "plan", "resource", "step")),
     *(

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import changed_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft, Policy
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.execution_order import in_order
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import deferred_removals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import orphaned_pods
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.other_objects import with_other_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import outdated_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import evictions

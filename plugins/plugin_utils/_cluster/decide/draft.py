@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.marks import exists_since
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import exists_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import (
     CLAIM,
     may_delete_claims,

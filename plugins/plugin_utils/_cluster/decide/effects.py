@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.updates import orphaned_by
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claim_updates import orphaned_by
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.removed_roles import lost_roles
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.adoption import (
     adoption,

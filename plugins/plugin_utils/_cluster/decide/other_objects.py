@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.group_claims import CLAIM
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import CLAIM
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import (
     dry_runs_of_recreations,
     unlisted_objects,

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.updates import kept_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claim_updates import kept_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.other_objects import with_all_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.removed_roles import role_warnings

@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.duplicate_merge_keys import keep_duplicates
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.desired_state import keep_duplicates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.common_configuration import (
     changed_at,
     started_at,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.marks import exists_since
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import exists_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import with_effects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import is_latest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.decision import (

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.group_claims import CLAIM, capacity
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import CLAIM, capacity
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.other_objects import with_all_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.expansion import (

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.group_claims import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import (
     CLAIM,
     GroupClaim,
     Size,

@@ -16,17 +16,18 @@ from functools import cache
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.group_claims import CLAIM, mounted_claims
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.marks import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claim_updates import Changes, Notice, patch_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import (
+    CLAIM,
     Mark,
     deletion_time,
     exists_since,
     is_older,
     mark_of,
     marking,
+    mounted_claims,
     unmarking,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.updates import Changes, Notice, patch_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import changed_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import stored_replicas

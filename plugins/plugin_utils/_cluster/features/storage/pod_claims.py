@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.group_claims import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claim_updates import Noticed, UpdateClaim
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import (
     CLAIM,
     claim_names,
     place_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.updates import Noticed, UpdateClaim
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import is_current
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.external_autoscalers import may_be_autoscaled

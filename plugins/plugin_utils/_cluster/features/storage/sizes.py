@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.group_claims import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import (
     CLAIM,
     Size,
     admitted_templates,

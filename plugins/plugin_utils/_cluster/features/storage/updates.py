@@ -21,18 +21,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.group_claims import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claim_updates import (
+    Changes,
+    Notice,
+    UpdateClaim,
+    updated_claim,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import (
     CLAIM,
     GroupClaim,
     admitted_templates,
     template_name,
     used_claims,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.updates import (
-    Changes,
-    Notice,
-    UpdateClaim,
-    updated_claim,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft

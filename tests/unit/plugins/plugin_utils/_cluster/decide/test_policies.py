@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.execution_order import in_order
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import (
     deferred_removals,
     drop_blocked,
     rejection,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.order import in_order
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import validation
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.takeover import (
     go_operator_conflict,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.updates import Notice
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claim_updates import Notice
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.pod_claims import (
     DeleteOrphan,
     Orphan,

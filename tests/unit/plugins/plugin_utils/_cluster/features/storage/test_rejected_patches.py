@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.updates import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claim_updates import (
     Notice,
     UpdateClaim,
 )

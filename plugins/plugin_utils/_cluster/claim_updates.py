@@ -16,11 +16,11 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.group_claims import place_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims.marks import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import (
     KEEPING,
     is_older,
     mark_of,
+    place_of,
     unmarking,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import group_of

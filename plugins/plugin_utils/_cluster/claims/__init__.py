@@ -1,5 +1,0 @@
-# Copyright (c) 2026, druidops contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-"""PVCs, as all parts of a decision know them: those of a group, their marks, and their changes."""
