@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import Timeouts, to_timeouts
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import announce_nothing
 

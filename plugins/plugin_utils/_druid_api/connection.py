@@ -32,7 +32,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
     DruidopsError,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 
 # Of one response, in the operator.

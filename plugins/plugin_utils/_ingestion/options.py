@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_fi
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons, request
 
 ARGUMENTS: Mapping[str, Any] = {

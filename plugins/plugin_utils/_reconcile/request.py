@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ResourceNotFound
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter, PhaseTimer
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter, PhaseTimer
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import (
     from_document,
     namespace_of,

@@ -42,13 +42,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     is_terminating,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import FinalStatus, count_resources
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import (
     Run,
     metric_values,
     requests_for,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.file_lock import LockTimeout, file_lock
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.push import PushError, push
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import (
     operator_environment,

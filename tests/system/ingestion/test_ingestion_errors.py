@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import ARGUMENTS, Options, to_options
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import request
 from ansible_collections.druidops.druid.tests.system.support.certificates import PERMITTED
 from ansible_collections.druidops.druid.tests.system.support.ingestion_in_process import (

@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
     connection_details,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import disallowed_secret, secrets_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion
 
 URL = "http://druid:8888"

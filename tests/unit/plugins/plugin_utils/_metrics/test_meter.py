@@ -13,7 +13,7 @@ import pytest
 import urllib3
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.collector import Meter, PhaseTimer
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter, PhaseTimer
 
 OBJECT = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "n", "namespace": "ns"}}
 
