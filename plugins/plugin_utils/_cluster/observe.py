@@ -11,11 +11,7 @@ from datetime import datetime
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.desired_state import desired_state
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.external_autoscalers import (
-    KIND,
-    undecided_workloads,
-    with_external_autoscalers,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
@@ -45,13 +41,15 @@ LISTED_KINDS = (
 
 
 def observe(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Inputs:
-    """Read the cluster, the objects that the resource refers to, and external autoscalers if there may be any."""
+    """Read the cluster, the objects that the resource refers to, and what else may change what is specified."""
     errors, reads = spec_errors(names.KIND, resource), ClusterReads(api, resource["metadata"]["namespace"], options)
     readable = {**resource, "spec": {}} if errors else resource
     not_permitted = not_permitted_keys(readable, options.allowed_reference_namespaces)
     followed = (key for key in cluster_references(readable) if key not in not_permitted)
     observed = _read(reads, Cluster.from_resource(readable), followed)
-    cluster = _with_autoscalers(reads, Cluster.from_resource(readable, observed.references), observed)
+    cluster = Cluster.from_resource(readable, observed.references)
+    for feature in FEATURES:
+        cluster = feature.specified(cluster, observed, reads)
     desired = desired_state(cluster, observed)
     return Inputs(
         resource,
@@ -79,13 +77,6 @@ def read_cluster(reads: Reads, cluster: Cluster, references: Iterable[ReferenceK
     listed = (live for kind in LISTED_KINDS for live in reads.list_objects(kind, selector))
     found = {key: reads.get(key.kind, key.name, key.namespace) for key in dict.fromkeys(references)}
     return Observed({key_of(live): live for live in listed}, found)
-
-
-def _with_autoscalers(reads: Reads, cluster: Cluster, observed: Observed) -> Cluster:
-    undecided = undecided_workloads(cluster, observed)
-    if not undecided:
-        return cluster
-    return with_external_autoscalers(cluster, observed, undecided, reads.list_objects(KIND))
 
 
 def replica_sets(reads: Reads, cluster: Cluster) -> tuple[Manifest, ...]:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import (
-    external_autoscalers,
     names,
+    scaled_workloads,
     spec,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decision
@@ -71,7 +71,7 @@ FIXES: list[tuple[str, list[Patch]]] = [
     ("replicas unset, where a scale-down deletes PVCs", [UNSET_IS_ZERO]),
     ("an own autoscaler goes, and replicas are not set", [UNSET_IS_ZERO]),
     ("replicas unset for a foreign autoscaler", [UNSET_IS_ZERO]),
-    ("a foreign autoscaler is absent for one reconcile", [(external_autoscalers, "owned_by", lambda *_entry: {})]),
+    ("a foreign autoscaler is absent for one reconcile", [(scaled_workloads, "owned_by", lambda *_entry: {})]),
 ]
 
 

@@ -12,14 +12,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.imm
     immutable_changes,
     with_stored_fields,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.external_autoscalers import (
-    scaled_before_interruption,
-    scaled_by_autoscaler,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.scaled_workloads import (
+    scaled_before_interruption,
+    scaled_by_autoscaler,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.recreate import Recreate

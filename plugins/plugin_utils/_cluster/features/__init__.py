@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.autoscaling import Autoscaling
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning import Decommissioning
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining import Draining
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.dynamic_config import DynamicConfig
@@ -23,6 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.t
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.validation import Validation
 
 FEATURES: tuple[Feature, ...] = (
+    Autoscaling(),
     Takeover(),
     Validation(),
     Removal(),

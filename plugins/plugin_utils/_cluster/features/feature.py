@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import SpecifiedConfigs
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import ClusterReads
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
     from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -37,12 +40,13 @@ class Feature:
     `inputs.live` has the objects that were observed, `inputs.reads` reads others (equal reads are answered once), and
     `inputs.ask` asks Druid. A feature has no state: what two of its hooks need follows from the inputs again.
 
-    1. Decide (`decide/decision.py`): `refuse`, `prepared`; `desired`, `applies`, `steps`, `removals`; `judge`. Then the
+    1. Observe (`observe.py`): `specified`.
+    2. Decide (`decide/decision.py`): `refuse`, `prepared`; `desired`, `applies`, `steps`, `removals`; `judge`. Then the
        API server is asked about the steps that are not blocked, and `judge_results` has its verdicts. From `desired`
        on, it is decided again if one is `reconsidered`. Then `decide/rollout/` delays restarts, and `after_gate` and
        `warnings` follow.
-    2. Act. When Kubernetes has been written: `desired_in_druid`, `in_druid`.
-    3. Report (`kind.py`), after the steps were carried out, or in check mode would be: `status`, `events`, `requeue`;
+    3. Act. When Kubernetes has been written: `desired_in_druid`, `in_druid`.
+    4. Report (`kind.py`), after the steps were carried out, or in check mode would be: `status`, `events`, `requeue`;
        `restart_causes` and `without_records` for the plan, too.
 
     A feature does not import the inside of another one. What they share is outside of `features/`: no module that a
@@ -53,6 +57,10 @@ class Feature:
     optional_reads: ClassVar[Mapping[str, str]] = {}
     # What it refuses is not even written to the resource itself: its finalizer stays as it is.
     refuses_finalizer: ClassVar[bool] = False
+
+    def specified(self, cluster: Cluster, observed: Observed, reads: ClusterReads) -> Cluster:
+        """Return what is specified, as what is live changes it, before the desired objects are rendered from it."""
+        return cluster
 
     def refuse(self, inputs: Inputs) -> Iterable[Finding]:
         """Return why the specification as a whole cannot be reconciled: then nothing is written, and nothing asked."""

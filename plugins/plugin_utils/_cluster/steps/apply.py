@@ -12,10 +12,10 @@ from typing import Any, Self, TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import release_retained
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.external_autoscalers import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import deletes_scaled_pvcs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.scaled_workloads import (
     is_scaled_by_autoscaler,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import deletes_scaled_pvcs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     partition,
     released_pods,

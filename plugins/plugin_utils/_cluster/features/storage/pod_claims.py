@@ -25,11 +25,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims imp
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import is_current
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.external_autoscalers import may_be_autoscaled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import group_of, is_claim_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import replicas_before_stop
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.scaled_workloads import may_be_autoscaled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     first_ordinal,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.external_autoscalers import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.autoscaling import (
     KIND,
     undecided_workloads,
     with_external_autoscalers,

@@ -12,25 +12,38 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.scaled_workloads import (
+    is_not_handed_over,
+    is_scaled_by_autoscaler,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import (
-    AUTOSCALED_MANAGER,
     REPLICAS,
-    SCALE,
-    UPDATE,
-    owned_by,
     owned_fields,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import intersection
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import ClusterReads
+
 KIND = "HorizontalPodAutoscaler"
-# The client that scales for every HorizontalPodAutoscaler, and its way to do so. A user who scales is another client.
-_AUTOSCALER = ("kube-controller-manager", SCALE)
-_PERSON = "kubectl"
+
+
+class Autoscaling(Feature):
+    """Leaves the replicas of a workload to an autoscaler that is not part of the resource."""
+
+    def specified(self, cluster: Cluster, observed: Observed, reads: ClusterReads) -> Cluster:
+        """Return the cluster with its external autoscalers, which are read if there may be any."""
+        undecided = undecided_workloads(cluster, observed)
+        if not undecided:
+            return cluster
+        return with_external_autoscalers(cluster, observed, undecided, reads.list_objects(KIND))
 
 
 def undecided_workloads(cluster: Cluster, observed: Observed) -> frozenset[ObjectKey]:
@@ -58,38 +71,6 @@ def with_external_autoscalers(
     return replace(cluster, autoscalers=names, left_replicas=left)
 
 
-def scaled_before_interruption(cluster: Cluster, observed: Observed) -> frozenset[str]:
-    """Return the names of workloads that an external autoscaler scaled, and whose recreation was interrupted.
-
-    managedFields do not contain the autoscaler then, and have to: the autoscaler may be deleted later.
-    """
-    scaled = {*cluster.autoscalers, *cluster.left_replicas}
-    groups = (group for group in cluster.groups if group.unique_name in scaled)
-    return frozenset(group.unique_name for group in groups if _is_interrupted(group, observed))
-
-
-def is_scaled_by_autoscaler(workload: Manifest) -> bool:
-    """True if an autoscaler has set the replicas of the workload."""
-    return bool(intersection(owned_by(workload, *_AUTOSCALER), REPLICAS))
-
-
-def may_be_autoscaled(workload: Manifest) -> bool:
-    """True if an autoscaler may have set the replicas of the workload: KEDA scales by itself while it is paused."""
-    entries = workload["metadata"].get("managedFields") or ()
-    found = (each for each in entries if "f:replicas" in (each.get("fieldsV1") or {}).get("f:spec", {}))
-    return any(
-        each["manager"] == AUTOSCALED_MANAGER or (each.get("subresource") == SCALE and each["manager"] != _PERSON)
-        for each in found
-    )
-
-
-def scaled_by_autoscaler(manifest: Manifest) -> Manifest:
-    """Return the workload with managedFields as if an autoscaler had set its replicas."""
-    manager, subresource = _AUTOSCALER
-    entry = {"manager": manager, "operation": UPDATE, "subresource": subresource, "fieldsV1": REPLICAS}
-    return {**manifest, "metadata": {**manifest["metadata"], "managedFields": [entry]}}
-
-
 def _left_replicas(group: Group, observed: Observed, undecided: Collection[ObjectKey]) -> int | None:
     """Return the number of pods that a deleted autoscaler has set, if it is higher than specified."""
     key = ObjectKey(group.kind, group.unique_name)
@@ -100,18 +81,8 @@ def _left_replicas(group: Group, observed: Observed, undecided: Collection[Objec
     if workload is None:
         return None
     replicas: int = workload["spec"].get("replicas", 1)
-    is_left = is_scaled_by_autoscaler(workload) or _is_not_handed_over(workload)
+    is_left = is_scaled_by_autoscaler(workload) or is_not_handed_over(workload)
     return replicas if is_left and replicas > group.replicas else None
-
-
-def _is_interrupted(group: Group, observed: Observed) -> bool:
-    workload = observed.workload(group)
-    return _is_not_handed_over(workload) if workload else bool(observed.orphans_of(group.unique_name))
-
-
-def _is_not_handed_over(workload: Manifest) -> bool:
-    """True if the operator was stopped between the creation of the workload and the handover of its replicas."""
-    return bool(intersection(owned_by(workload, AUTOSCALED_MANAGER), REPLICAS))
 
 
 def _is_undecided(group: Group, observed: Observed) -> bool:
