@@ -81,9 +81,7 @@ class Druid(Kind[Options, Reconciled, Plan]):
         ("rollout", STALLED),
         ("rollout", "waitingFor"),
         ("rollout", "cause"),
-        ("expandingVolumes", "awaited"),
-        ("orphanedPvcs", "message"),
-        ("middleManagerDrain", "message"),
+        *(path for feature in FEATURES for path in feature.texts),
     )
     plural = "clusters"
     condition_types = ("Ready", "Progressing", "Degraded", "Paused")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
     from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+    from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import TextPath
     from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
     from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 
@@ -55,6 +56,8 @@ class Feature:
 
     # Kinds that may be read, but need not: what the operator cannot do without the permission, as "to ...".
     optional_reads: ClassVar[Mapping[str, str]] = {}
+    # Texts in its fields of the status, which may have values of Secrets.
+    texts: ClassVar[tuple[TextPath, ...]] = ()
     # What it refuses is not even written to the resource itself: its finalizer stays as it is.
     refuses_finalizer: ClassVar[bool] = False
 

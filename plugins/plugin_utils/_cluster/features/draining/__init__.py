@@ -53,6 +53,8 @@ _FIELD = "middleManagerDrain"
 class Draining(Feature):
     """Drains the workers of a group, one after the other in a rollout, and all that fewer replicas remove at once."""
 
+    texts = ((_FIELD, "message"),)
+
     def prepared(self, inputs: Inputs) -> Inputs:
         """Ask Druid about the workers."""
         ask_about_workers(inputs)

@@ -61,6 +61,8 @@ if TYPE_CHECKING:
 class Storage(Feature):
     """The PVCs of all groups."""
 
+    texts = (("expandingVolumes", "awaited"), ("orphanedPvcs", "message"))
+
     def prepared(self, inputs: Inputs) -> Inputs:
         """Return the inputs with all PVCs, if a StatefulSet owns some that the cluster retains, or sizes may differ."""
         is_needed = retains_claims(inputs.cluster) or may_lack_labels(inputs)
