@@ -76,11 +76,12 @@ class Draining(Feature):
     def after_gate(self, plan: Plan, inputs: Inputs) -> Plan:
         """Return the plan without requests that are not recorded yet, with what the drains wait for, and warnings."""
         found = drains(inputs)
+        timeouts = (text for each in found for text in each.drain.warnings)
         return replace(
             plan,
             steps=without_unrecorded(plan.steps, plan.later),
             findings=(*plan.findings, *_findings(found)),
-            rollout_warnings=(*plan.rollout_warnings, *_refusals(found), *_timeouts(found)),
+            rollout_warnings=(*plan.rollout_warnings, *_refusals(found), *timeouts),
         )
 
     def warnings(self, inputs: Inputs) -> Iterator[str]:
@@ -106,11 +107,6 @@ def _findings(found: Iterable[GroupDrain]) -> Iterator[Finding]:
         elif each.drain.awaited:
             message = f"Draining group {each.group.key}: {join_limited(each.drain.awaited, '; ')}."
             yield Finding(reasons.DRAINING, message, each.group.key, is_problem=False, rank=Rank.IN_DRUID)
-
-
-def _timeouts(found: Iterable[GroupDrain]) -> Iterator[str]:
-    """Yield a warning for each limit that was exceeded."""
-    yield from (text for each in found for text in each.drain.warnings)
 
 
 def _refusals(found: Iterable[GroupDrain]) -> Iterator[str]:

@@ -38,10 +38,9 @@ LATE = Finding(reasons.DECOMMISSION_TIMED_OUT, "Late.", "historicals")
 FEWER = rolling.cluster(nodes={"historicals": {"replicas": 1}})
 
 
-def of(*findings: Finding, record: Any = (ENTRY,), previous: Any = None, **live: Any) -> dict[str, Any]:
+def of(*findings: Finding, **live: Any) -> dict[str, Any]:
     observed = rolling.observed(rolling.cluster(), **live)
-    fields = {} if record is None else {FIELD: [entry.document for entry in record]}
-    return status(ClusterState(FEWER, observed, findings, previous or {}, NOW), fields)
+    return status(ClusterState(FEWER, observed, findings, {}, NOW), {FIELD: [ENTRY.document]})
 
 
 def condition(document: dict[str, Any], kind: str) -> tuple[str, str, str]:
@@ -63,17 +62,6 @@ def test_a_record_can_be_read_again() -> None:
 @pytest.mark.parametrize("document", [{}, {"historicalDecommission": None}, {"historicalDecommission": [{"pod": "h"}]}])
 def test_nothing_is_concluded_from_what_is_not_there(document: dict[str, Any]) -> None:
     assert recorded(document) == ()
-
-
-def test_the_status_has_the_record() -> None:
-    assert of(MOVING)["historicalDecommission"] == [ENTRY.document]
-    assert "historicalDecommission" not in of(record=())
-
-
-def test_the_record_stays_if_nothing_could_be_decided() -> None:
-    previous = {"historicalDecommission": [ENTRY.document]}
-    assert of(record=None, previous=previous)["historicalDecommission"] == [ENTRY.document]
-    assert "historicalDecommission" not in of(record=(), previous=previous)
 
 
 def test_a_group_whose_pods_stay_is_not_waited_for_as_if_pods_were_missing() -> None:
