@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan, given everything that was read. Pure."""
+"""The plan, from what was observed, and from what the reader reads. Pure."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import (
     record_check,
     validate,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     MAX_BYTES,
     AbandonedRequest,
@@ -29,7 +30,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import (
     DruidState,
-    Inputs,
     Plan,
     SupervisorState,
     TaskState,
@@ -160,7 +160,7 @@ def _of_batch(
 
 def _created_once(steps: tuple[Step, ...], inputs: Inputs) -> tuple[Step, ...]:
     """Return the steps; the first one that saves the record creates its ConfigMap, unless that exists."""
-    first = None if inputs.has_config_map else next((each for each in steps if each.saved), None)
+    first = None if inputs.observed.config_map else next((each for each in steps if each.saved), None)
     return tuple(SaveLastApplied(each.saved[0], is_new=True) if each is first else each for each in steps)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, is_elsewhere
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Plan
@@ -25,6 +25,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps im
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import other_owner
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import DELETING, Finding
+
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reads import DeletionReads
 
 _REMEDY = "This is retried. To delete the resource without terminating what it specifies, set deletionPolicy Retain."
 
@@ -54,19 +57,6 @@ class Unreached:
     is_lasting: bool = False
 
 
-class Reads(Protocol):
-    """What a decision can read. Equal reads are answered once."""
-
-    def found(self) -> Found:
-        """Return the record."""
-
-    def task(self, found: Found) -> Task | Unreached:
-        """Ask Druid about the task of the record."""
-
-    def parent(self) -> str:
-        """Return what else is being deleted: "cluster" or "namespace"; "" if neither."""
-
-
 @dataclass(frozen=True)
 class Deletion:
     """What is known before anything is read.
@@ -90,7 +80,7 @@ class Deletion:
         return replace(self, unconfirmed=(*self.unconfirmed, *warnings))
 
 
-def decide_deletion(deletion: Deletion, reads: Reads) -> Plan:
+def decide_deletion(deletion: Deletion, reads: DeletionReads) -> Plan:
     """Return the plan. Only what it depends on is read: a resource must be deletable although Druid was deleted."""
     ingestion = deletion.ingestion
     if deletion.has_resource and FINALIZER not in ingestion.finalizers:
@@ -107,7 +97,7 @@ def decide_deletion(deletion: Deletion, reads: Reads) -> Plan:
     return _termination(deletion, reads, found)
 
 
-def _termination(deletion: Deletion, reads: Reads, found: Found) -> Plan:
+def _termination(deletion: Deletion, reads: DeletionReads, found: Found) -> Plan:
     record, (own, retained) = found.record, _own(deletion, found)
     problem = deletion.refusal or deletion.failure
     if problem is not None:
@@ -140,7 +130,7 @@ def _own(deletion: Deletion, found: Found) -> tuple[tuple[str, ...], tuple[str, 
 
 
 def _without_druid(
-    deletion: Deletion, reads: Reads, record: LastApplied, unreached: Unreached, retained: tuple[str, ...]
+    deletion: Deletion, reads: DeletionReads, record: LastApplied, unreached: Unreached, retained: tuple[str, ...]
 ) -> Plan:
     """Return the plan while nothing can be terminated: to retry, unless Druid or the parent is also deleted."""
     problem = unreached.problem

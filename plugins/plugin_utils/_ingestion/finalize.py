@@ -12,29 +12,15 @@ from dataclasses import replace
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._resources.task import status_of
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import disallowed_secret, secrets_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, record_check
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_deletion import (
-    Deletion,
-    Found,
-    Reads,
-    Task,
-    Unreached,
-    decide_deletion,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_deletion import Deletion, decide_deletion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
-    LastApplied,
-    of_status,
     read_last_applied,
     resource_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, druid_connection
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Observed, Plan, Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reads import DeletionReads
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Plan, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
     API_VERSION,
     KIND,
@@ -42,17 +28,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec imp
     record_name,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import act
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import (
-    confirmed,
-    noted_record,
-    only_named,
-    recorded,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import (
-    KubernetesApi,
-    is_namespace_terminating,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
@@ -112,73 +89,6 @@ def _delete(api: KubernetesApi, planned: Reconciled, deletion: Deletion, options
         warnings = (*planned.plan.warnings, *plan.warnings)
         return replace(planned, plan=replace(plan, steps=planned.plan.steps, warnings=warnings))
     return _carried_out(api, None, replace(planned, plan=plan, failed_step=None), options)
-
-
-class DeletionReads(Reads):
-    """The reads of one deletion: `observed` is what was read in Kubernetes, and `client` is connected to Druid."""
-
-    def __init__(self, api: KubernetesApi, deletion: Deletion, options: Options, connections: ExitStack) -> None:
-        self.observed = Observed()
-        self.client: DruidClient | None = None
-        self._api = api
-        self._deletion = deletion
-        self._options = options
-        self._connections = connections
-        self._found: Found | None = None
-        self._is_reported = False
-
-    def found(self) -> Found:
-        """Return the record; of a resource that has none, that of its status, or of its annotation."""
-        if self._found is None:
-            deletion, ingestion = self._deletion, self._deletion.ingestion
-            keys = secrets_of(ingestion) if deletion.refusal is None else ()
-            self.observed = observe(self._api, ingestion, keys)
-            record, unconfirmed = recorded(self.observed.record, ingestion)
-            self._is_reported = deletion.has_resource and self.observed.record is None
-            if self._is_reported and record.is_empty:
-                record, _also = confirmed(of_status(ingestion), ingestion)
-                last = noted_record(ingestion)
-                # the annotation is written before a submission, the status after it
-                record = last if last.id and last.revision >= record.revision else record
-            warnings = (*unconfirmed, *record_check.warnings(self.observed.config_map, ingestion))
-            self._found = Found(record, self.observed.siblings, warnings)
-        return self._found
-
-    def task(self, found: Found) -> Task | Unreached:
-        ingestion, options = self._deletion.ingestion, self._options
-        try:
-            details = druid_connection(self._api, ingestion, self.observed, options)
-            client = self._connections.enter_context(connect(details, options.timeouts, options.meter))
-            task = self._task(client, found.record)
-        except DruidError as error:
-            finding = error_findings.error_finding(error)
-            return Unreached(finding, _is_lasting(finding, self.observed))
-        self.client = client
-        return task
-
-    def _task(self, client: DruidClient, record: LastApplied) -> Task:
-        """Return the state of the task. One that only the status names must be of this resource."""
-        task = record.task
-        status = (status_of(client, task.id) if task else None) or {}
-        if task is None or status.get("statusCode") != batch.RUNNING:
-            return Task()
-        ingestion = self._deletion.ingestion
-        if self._is_reported and not record_check.is_of_resource(ingestion, task.id, status, record.revision):
-            return Task(warnings=(only_named(f"task {task.id}"),))
-        return Task(is_running=True)
-
-    def parent(self) -> str:
-        cluster = self.observed.cluster
-        if cluster is not None and is_terminating(cluster):
-            return "cluster"
-        return "namespace" if is_namespace_terminating(self._api, self._deletion.ingestion.namespace) else ""
-
-
-def _is_lasting(problem: Finding, found: Observed) -> bool:
-    """True when the address or Secret of Druid is deleted; a wrong one may be fixed, so it is retried."""
-    if problem.reason == reasons.SECRET_NOT_FOUND:
-        return None in found.secrets.values()
-    return problem.reason == reasons.CLUSTER_NOT_FOUND
 
 
 def _carried_out(api: KubernetesApi, client: DruidClient | None, planned: Reconciled, options: Options) -> Reconciled:

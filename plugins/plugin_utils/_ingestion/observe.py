@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Read what an ingestion depends on: first from Kubernetes, which has the connection, then from Druid.
+"""What an ingestion depends on: in Kubernetes, which has the connection, and in Druid.
 
 Only reads are sent.
 """
@@ -33,62 +33,53 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes i
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, record_check, supervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.datasource_owner import (
     is_specified_by_another,
-    older_owners,
-    without_fields,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     IN_RECORD,
     LastApplied,
     former_datasource,
-    read_normalized,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import (
     DruidState,
-    Inputs,
     Observed,
     SupervisorState,
     TaskState,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import (
-    may_be_interrupted,
-    recovered,
-    without_interrupted,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import KIND, Ingestion, record_name
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import older_owner, specify_ids
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import specify_ids
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, TooDeep
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 
 
-def observe(api: KubernetesApi, ingestion: Ingestion, secrets: tuple[SecretKey, ...]) -> Observed:
+def observe(reads: Reads, ingestion: Ingestion, secrets: tuple[SecretKey, ...]) -> Observed:
     """Read the objects in Kubernetes; `secrets` are those with permission."""
-    namespace = ingestion.namespace
-    cluster = api.get(cluster_names.KIND, namespace, ingestion.cluster) if ingestion.cluster else None
-    config_map = api.get("ConfigMap", namespace, record_name(ingestion.name))
+    cluster = reads.get(cluster_names.KIND, ingestion.cluster) if ingestion.cluster else None
+    config_map = reads.get("ConfigMap", record_name(ingestion.name))
     return Observed(
         config_map=config_map,
         record=record_check.believed(config_map, ingestion),
         cluster=cluster,
-        services=tuple(_services(api, namespace, cluster["metadata"]["name"])) if cluster else (),
-        secrets={key: api.get("Secret", key.namespace, key.name) for key in secrets},
-        siblings=tuple(map(Ingestion.from_resource, _siblings(api, ingestion))),
+        services=_services(reads, cluster["metadata"]["name"]) if cluster else (),
+        secrets={key: reads.get("Secret", key.name, key.namespace) for key in secrets},
+        siblings=tuple(map(Ingestion.from_resource, _siblings(reads, ingestion))),
     )
 
 
-def _services(api: KubernetesApi, namespace: str, cluster: str) -> list[Manifest]:
+def _services(reads: Reads, cluster: str) -> tuple[Manifest, ...]:
     """Return the Services with the label of the cluster; none if the name is too long for a label."""
     if len(cluster) > cluster_names.MAX_LABEL_CHARACTERS:
-        return []
-    return api.list_objects("Service", namespace, f"{cluster_names.CLUSTER_LABEL}={cluster}")
+        return ()
+    return reads.list_objects("Service", f"{cluster_names.CLUSTER_LABEL}={cluster}")
 
 
-def _siblings(api: KubernetesApi, ingestion: Ingestion) -> list[Manifest]:
+def _siblings(reads: Reads, ingestion: Ingestion) -> list[Manifest]:
     """Return the other resources of the namespace; none without the CRD."""
+    listed: Iterable[Manifest]
     try:
-        listed = api.list_objects(KIND, ingestion.namespace)
+        listed = reads.list_objects(KIND)
     except TooDeep:
-        listed = _one_by_one(api, ingestion.namespace)
+        listed = _one_by_one(reads)
     except ApiError as error:
         if ingestion.uid is None and error.is_missing_kind:
             return []
@@ -96,55 +87,16 @@ def _siblings(api: KubernetesApi, ingestion: Ingestion) -> list[Manifest]:
     return [each for each in listed if each["metadata"]["name"] != ingestion.name]
 
 
-def _one_by_one(api: KubernetesApi, namespace: str) -> list[Manifest]:
+def _one_by_one(reads: Reads) -> list[Manifest]:
     """Return the readable resources: an unreadable one must not block all others of its namespace.
 
     It specifies no supervisor, like any invalid one; its own reconcile reports the problem.
     """
     found: list[Manifest | None] = []
-    for name in api.list_names(KIND, namespace):
+    for name in reads.names(KIND):
         with suppress(TooDeep):
-            found.append(api.get(KIND, namespace, name))
+            found.append(reads.get(KIND, name))
     return [each for each in found if each is not None]
-
-
-def observe_druid(client: DruidClient, specified: Ingestion, found: Observed) -> Inputs:
-    """Return the inputs of the decision. DruidError if Druid does not respond, or if the spec is invalid.
-
-    Their ingestion is without the configuration of the datasource that an older one owns.
-    """
-    owners = older_owners(specified, found.siblings)
-    ingestion = without_fields(specified, owners) if owners else specified
-    recorded, unconfirmed = supervisor.recorded(found.record, ingestion)
-    known = read_normalized(found.record, ingestion)
-    record = recovered(recorded, ingestion)
-    if may_be_interrupted(ingestion, record) and record.task is not None:
-        is_in_druid = status_of(client, record.task.id) is not None
-        record = without_interrupted(ingestion, record, is_in_druid=is_in_druid)
-    druid_state = fetch_state(client, ingestion, record, known)
-    is_recorded = found.record is not None and record == recorded and record_check.is_written(found.record, ingestion)
-    inputs = Inputs(
-        ingestion,
-        record,
-        druid_state,
-        is_recorded=is_recorded,
-        has_config_map=found.config_map is not None,
-        siblings=found.siblings,
-        config_owners=owners,
-        unconfirmed=(*unconfirmed, *record_check.warnings(found.config_map, ingestion)),
-    )
-    if isinstance(druid_state, TaskState) and druid_state.attempt.action == "unrecorded":
-        return inputs
-    owner = _older_owner(client, inputs)
-    if owner is not None:
-        return replace(inputs, older_owner=owner)
-    left = (
-        each
-        for each in supervisor.unrecorded(ingestion, record, found.siblings)
-        if supervisor_status.status_of(client, each)
-    )
-    inputs = replace(inputs, left=tuple(left))
-    return replace(inputs, datasource=fetch_datasource(client, ingestion, record, known, found.siblings))
 
 
 def fetch_state(client: DruidClient, ingestion: Ingestion, record: LastApplied, known: Normalized) -> DruidState:
@@ -174,14 +126,7 @@ def fetch_datasource(
     )
 
 
-def _older_owner(client: DruidClient, inputs: Inputs) -> str | None:
-    if not isinstance(inputs.druid_state, SupervisorState):
-        return None
-    has_own_ids = _has_own_ids(client, inputs.ingestion, inputs.siblings)
-    return older_owner(inputs.ingestion, inputs.siblings, inputs.druid_state.id, has_own_ids=has_own_ids)
-
-
-def _has_own_ids(client: DruidClient, ingestion: Ingestion, siblings: Iterable[Ingestion] = ()) -> bool:
+def has_own_ids(client: DruidClient, ingestion: Ingestion, siblings: Iterable[Ingestion] = ()) -> bool:
     """Return whether Druid supports ids of supervisors; requested only if a spec has one."""
     matters = supervisor.specifies_id(ingestion) or specify_ids(siblings)
     return matters and client.supports(*OWN_IDS)
@@ -197,7 +142,7 @@ def _fetch_supervisor(
     client: DruidClient, ingestion: Ingestion, record: LastApplied, known: Normalized
 ) -> SupervisorState:
     """Read the supervisor and its status."""
-    desired = supervisor.desired_supervisor(ingestion, record, has_own_ids=_has_own_ids(client, ingestion))
+    desired = supervisor.desired_supervisor(ingestion, record, has_own_ids=has_own_ids(client, ingestion))
     change = _fetch(client, SUPERVISOR, desired.id, f"{SUPERVISOR} {desired.id}", desired, known)
     payload = supervisor_status.status_of(client, desired.id).get("payload") if change.before is not None else None
     return SupervisorState(change, payload or {})

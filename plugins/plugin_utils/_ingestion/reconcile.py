@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
 
@@ -19,7 +20,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     Normalized,
     with_normalized,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import disallowed_secret, secrets_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import (
@@ -28,6 +28,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide i
     without_repetition,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.finalize import finalize
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     IN_RECORD,
     LastApplied,
@@ -38,12 +39,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe 
     fetch_datasource,
     fetch_state,
     observe,
-    observe_druid,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, druid_connection
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reads import IngestionReads
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import (
     DruidState,
-    Inputs,
     Plan,
     Reconciled,
     SupervisorState,
@@ -66,24 +66,24 @@ def reconcile_once(api: KubernetesApi, resource: Manifest, options: Options, now
     planned = Reconciled(resource, Plan(findings=blockers), ingestion)
     if blockers:
         return planned
-    with options.meter.phases("observe"):
-        found = observe(api, ingestion, secrets_of(ingestion))
-    planned = replace(planned, observed=found)
-    if found.config_map is not None and not is_ours(found.config_map, ingestion):
-        return planned.blocked(_collision(ingestion))
-    try:
-        with connect(druid_connection(api, ingestion, found, options), options.timeouts, options.meter) as client:
-            return _with_druid(api, client, planned, options, now)
-    except DruidError as error:
-        return planned.blocked(error_findings.error_finding(error))
+    with ExitStack() as connections:
+        reads = IngestionReads(api, ingestion, options, connections)
+        with options.meter.phases("observe"):
+            found = reads.observed = observe(reads, ingestion, secrets_of(ingestion))
+        planned = replace(planned, observed=found)
+        if found.config_map is not None and not is_ours(found.config_map, ingestion):
+            return planned.blocked(_collision(ingestion))
+        try:
+            return _with_druid(api, reads, planned, options, now)
+        except DruidError as error:
+            return planned.blocked(error_findings.error_finding(error))
 
 
 def _with_druid(
-    api: KubernetesApi, client: DruidClient, planned: Reconciled, options: Options, now: datetime
+    api: KubernetesApi, reads: IngestionReads, planned: Reconciled, options: Options, now: datetime
 ) -> Reconciled:
     """Decide, carry out the plan, and read back Druid's state."""
-    with options.meter.phases("observe"):
-        inputs = observe_druid(client, planned.ingestion, planned.observed)
+    client, inputs = reads.druid(), Inputs(planned.ingestion, planned.observed, reads)
     with options.meter.phases("decide"):
         # an older resource reports the state of a supervisor that it owns
         druid_state = inputs.druid_state if inputs.older_owner is None else None

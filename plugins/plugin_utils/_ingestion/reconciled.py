@@ -14,7 +14,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.task import J
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import SecretKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import FAILED, Attempt
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.datasource_owner import Field
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -78,31 +77,6 @@ class TaskState:
 
 
 DruidState = SupervisorState | TaskState
-
-
-@dataclass(frozen=True)
-class Inputs:
-    """Everything that a decision depends on.
-
-    `record` is the last applied record, `is_recorded` whether its ConfigMap has it, and `has_config_map` whether there
-    is one. `datasource` are the changes of the datasource's configuration, and the unchanged parts of it. `siblings`
-    are the other ingestions. `older_owner` is the name of the one that owns the supervisor, if any; in that case
-    `datasource` is not read. `config_owners` names the owners of the configuration of the datasource that `ingestion`
-    is without, since older resources specify it. `unconfirmed` are warnings about supervisors that are kept. `left` are
-    supervisors in Druid that only the annotation of the resource names.
-    """
-
-    ingestion: Ingestion
-    record: LastApplied
-    druid_state: DruidState
-    datasource: tuple[DruidChange, ...] = ()
-    is_recorded: bool = False
-    has_config_map: bool = False
-    siblings: tuple[Ingestion, ...] = ()
-    older_owner: str | None = None
-    config_owners: Mapping[Field, str] = field(default_factory=dict)
-    unconfirmed: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

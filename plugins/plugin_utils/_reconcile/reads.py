@@ -56,6 +56,10 @@ class Reads:
         arguments = namespace or self._namespace, label_selector, field_selector
         return self._once((kind, *arguments), lambda: self._list(kind, *arguments))
 
+    def names(self, kind: str) -> list[str]:
+        """Return the names of all objects of a kind, also of those that cannot be read."""
+        return self._once(("names", kind), lambda: self._api.list_names(kind, self._namespace))
+
     def is_namespace_terminating(self, namespace: str | None = None) -> bool:
         """Return whether nothing can be created in the namespace any more; ApiError if it does not exist."""
         where = str(namespace or self._namespace)

@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import Manifest, NamespaceClient
 
@@ -40,7 +41,7 @@ def test_unreadable_resource_blocks_no_other(live: NamespaceClient) -> None:
         live.plane.request("POST", live.path(KIND), body, user="person")
     api = connection(live)
     assert sorted(api.list_names(KIND, live.namespace)) == ["deep", "other", "own"]
-    found = observe(api, Ingestion.from_resource(own), ()).siblings
+    found = observe(Reads(api, live.namespace), Ingestion.from_resource(own), ()).siblings
     assert {each.name for each in found} - {"deep"} == {"other"}
     # The fixture that removes all resources of the namespace cannot read it, either.
     live.plane.request("DELETE", f"{live.path(KIND)}/deep")

@@ -210,6 +210,7 @@ PURE = (
                 "batch",
                 "decide",
                 "decide_deletion",
+                "inputs",
                 "last_applied",
                 "reconciled",
                 "record_check",
@@ -245,7 +246,10 @@ IMPURE = (
             *("dry_run", "info", "kind", "observe", "reads", "reconcile"),
         )
     ),
-    *(f"{COLLECTION}{KUBERNETES}_ingestion.{name}" for name in ("finalize", "observe", "options", "reconcile")),
+    *(
+        f"{COLLECTION}{KUBERNETES}_ingestion.{name}"
+        for name in ("finalize", "observe", "options", "reads", "reconcile")
+    ),
     *(
         f"{COLLECTION}{KUBERNETES}_collector.{name}"
         for name in ("drift", "finalize", "helm_connection", "helm_modules", "observe", "reads", "reconcile")

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
@@ -13,6 +14,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     SUPERVISOR,
     DruidChange,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reads import IngestionReads
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import DruidState, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import Note, digest_of, text_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
     FINALIZER,
@@ -61,6 +67,31 @@ def supervisor_change(before: Any, after: Any, supervisor: str = "pages") -> Dru
 def rules_change(before: Any, after: Any, datasource: str = "pages") -> DruidChange:
     """Return a change of the retention rules of a datasource."""
     return DruidChange(RETENTION_RULES, datasource, f"retention rules of {datasource}", None, before, after)
+
+
+def reading(client: Any) -> IngestionReads:
+    """Return a reader that asks this client of Druid, and nothing in Kubernetes."""
+    reads = IngestionReads(None, ingestion(), Options(), ExitStack())  # type: ignore[arg-type]
+    reads.client = client
+    return reads
+
+
+def known(
+    parsed: Ingestion,
+    record: LastApplied,
+    state: DruidState,
+    datasource: tuple[DruidChange, ...] = (),
+    *,
+    has_config_map: bool = False,
+    siblings: tuple[Ingestion, ...] = (),
+    **more: Any,
+) -> Inputs:
+    """Return inputs of a decision for which everything was read before; `more` are others of their properties."""
+    observed = Observed(config_map={"kind": "ConfigMap"} if has_config_map else None, siblings=siblings)
+    found = Inputs(parsed, observed, None)  # type: ignore[arg-type]
+    defaults = {"is_recorded": False, "older_owner": None, "left": (), "unconfirmed": ()}
+    vars(found).update({**defaults, "record": record, "druid_state": state, "datasource": datasource, **more})
+    return found
 
 
 def nested(levels: int) -> str:

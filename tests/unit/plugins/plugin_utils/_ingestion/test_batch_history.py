@@ -16,8 +16,8 @@ from typing import Any, cast
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import read_last_applied
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Observed, Plan, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import believed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import NOTE_ANNOTATION, Ingestion
@@ -25,7 +25,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.status i
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import BATCH, resource
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
+    BATCH,
+    reading,
+    resource,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,7 +76,7 @@ class World:
         documents = {f"/druid/indexer/v1/task/{each}/status": {"status": _SUCCESS} for each in self.tasks}
         client: Any = FakeDruid(documents)
         observed = Observed(self.config_map, believed(self.config_map, ingestion))
-        inputs = observe_druid(client, ingestion, observed)
+        inputs = Inputs(ingestion, observed, reading(client))
         plan = decide(inputs)
         done, api = Reconciled(resource, plan, ingestion, observed=observed), cast(KubernetesApi, self)
         for step in plan.steps:

@@ -19,12 +19,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.datasour
     without_fields,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, to_config_map
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe_druid
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Inputs, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import BATCH, ingestion
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
+    BATCH,
+    ingestion,
+    reading,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -134,7 +138,7 @@ def test_fields_of_another_are_removed_from_the_specification() -> None:
 def inputs_of(own: Ingestion, siblings: list[Ingestion], record: LastApplied | None = None) -> Inputs:
     client: Any = FakeDruid({"/druid/coordinator/v1/rules/pages": RULES, "/druid/coordinator/v1/rules/other": RULES})
     stored = None if record is None else to_config_map(record, own)
-    return observe_druid(client, own, Observed(record=stored, siblings=tuple(siblings)))
+    return Inputs(own, Observed(record=stored, siblings=tuple(siblings)), reading(client))
 
 
 def kinds(inputs: Inputs) -> list[str]:

@@ -21,7 +21,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import (
     DruidState,
-    Inputs,
     Plan,
     SupervisorState,
     TaskState,
@@ -32,6 +31,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding 
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,
     ingestion,
+    known,
     rules_change,
     supervisor_change,
 )
@@ -45,7 +45,7 @@ def plan_of(
     parsed: Ingestion, record: LastApplied, state: DruidState, extras: tuple[DruidChange, ...] = (), **more: Any
 ) -> Plan:
     stored = {"is_recorded": True, "has_config_map": record != EMPTY}
-    return decide(Inputs(parsed, record, state, extras, **{**stored, **more}))
+    return decide(known(parsed, record, state, extras, **{**stored, **more}))
 
 
 def titles(

@@ -17,6 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_d
     decide_deletion,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, SubmittedTask
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reads import DeletionReads
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import BATCH, ingestion
@@ -30,7 +31,7 @@ REMOVED, RECORD_REMOVED = "remove the finalizer", "remove ConfigMap with the app
 REMEDY = "This is retried. To delete the resource without terminating what it specifies, set deletionPolicy Retain."
 
 
-class Table:
+class Table(DeletionReads):
     """What is read in a case; a read without an answer is not expected."""
 
     def __init__(self, record: LastApplied | None, **answers: Any) -> None:

@@ -14,6 +14,7 @@ import urllib3
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache import CachedApi, SomethingToDo
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion, resource
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server, serving
 
@@ -38,7 +39,7 @@ def observing() -> Iterator[tuple[Server, KubernetesApi]]:
 def test_unreadable_resource_does_not_block_others() -> None:
     with observing() as (server, api):
         server.responses = [MISSING, *UNCACHED]
-        assert [each.name for each in observe(api, ingestion(druidCluster=None), ()).siblings] == ["good"]
+        assert [each.name for each in observe(Reads(api, "ns"), ingestion(druidCluster=None), ()).siblings] == ["good"]
         assert [request.path for request in server.requests if "=Table" in request.headers["accept"][0]] == [
             "/apis/druid.apache.org/v1alpha1/namespaces/ns/druidingestions?includeObject=None"
         ]
@@ -48,5 +49,6 @@ def test_cache_does_not_decide_if_a_resource_is_unreadable() -> None:
     """It does not support tables."""
     with observing() as (server, api):
         server.responses = [MISSING, TOO_DEEP]
+        cached = CachedApi.of(api, connect=lambda: api, owner="DruidIngestion")
         with pytest.raises(SomethingToDo):
-            observe(CachedApi.of(api, connect=lambda: api, owner="DruidIngestion"), ingestion(druidCluster=None), ())
+            observe(Reads(cached, "ns"), ingestion(druidCluster=None), ())

@@ -15,7 +15,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import q
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import ask
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_findings import error_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import Question, Unavailable
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe_druid
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Observed, Plan, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import Terminate, act
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._operations.test_other_servers import (
@@ -25,7 +26,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._operati
 )
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.fake_time import FakeTime, fake_time
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.misbehaving_server import Server, say, serving
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion, reading
 
 __all__ = ["fake_time"]
 
@@ -57,7 +58,7 @@ def test_druid_is_unreachable_for_an_ingestion(
     for what, body in BODIES.items():
         server.answers = [say(status, body)]
         with pytest.raises(DruidError) as caught:
-            pytest.fail(f"{what}: {observe_druid(client, ingestion(**INGESTIONS[described]), Observed())}")
+            pytest.fail(f"{what}: {decide(Inputs(ingestion(**INGESTIONS[described]), Observed(), reading(client)))}")
         found = error_finding(caught.value)
         assert found.reason == "DruidUnreachable", (what, found)
         assert may_quote(status) or SECRET not in found.message, (what, found)

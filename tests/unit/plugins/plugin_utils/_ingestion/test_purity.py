@@ -15,14 +15,13 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
     SubmittedTask,
     to_config_map,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import (
-    Inputs,
     Observed,
     Plan,
     SupervisorState,
@@ -35,7 +34,9 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingesti
     BATCH,
     KAFKA,
     ingestion,
+    known,
     noting,
+    reading,
     rules_change,
     supervisor_change,
 )
@@ -47,23 +48,23 @@ RESUMING = {"suspend": False, "resumePolicy": "Reset"}
 TASK = batch.job(ingestion("native-batch", BATCH), 1)
 FAILED = SubmittedTask(TASK.task_id(1), 1, "ended", "FAILED")
 INPUTS: Mapping[str, Inputs] = {
-    "a new supervisor": Inputs(ingestion(metadata={"finalizers": []}), LastApplied(), NEW),
-    "another supervisor": Inputs(ingestion(), LastApplied({}, "old"), NEW, is_recorded=True, siblings=(ingestion(),)),
-    "a reset": Inputs(ingestion(**RESUMING), LastApplied(ingestion(suspend=True).specified, "pages"), RESUMED),
-    "drift": Inputs(
+    "a new supervisor": known(ingestion(metadata={"finalizers": []}), LastApplied(), NEW),
+    "another supervisor": known(ingestion(), LastApplied({}, "old"), NEW, is_recorded=True, siblings=(ingestion(),)),
+    "a reset": known(ingestion(**RESUMING), LastApplied(ingestion(suspend=True).specified, "pages"), RESUMED),
+    "drift": known(
         ingestion(driftPolicy="Report"),
         LastApplied(ingestion().specified, "pages"),
         RESUMED,
         (rules_change({"rules": []}, {"rules": [1]}),),
     ),
-    "an older owner": Inputs(ingestion(), LastApplied(), NEW, older_owner="a"),
-    "a paused ingestion": Inputs(ingestion(paused=True), LastApplied(), NEW),
-    "a new batch": Inputs(
+    "an older owner": known(ingestion(), LastApplied(), NEW, older_owner="a"),
+    "a paused ingestion": known(ingestion(paused=True), LastApplied(), NEW),
+    "a new batch": known(
         ingestion("native-batch", BATCH),
         LastApplied(),
         TaskState(TASK, batch.Attempt(SubmittedTask(TASK.task_id(1)), "submit")),
     ),
-    "a failed batch": Inputs(
+    "a failed batch": known(
         ingestion("native-batch", BATCH), LastApplied(), TaskState(TASK, batch.Attempt(FAILED, "none"), {}, "no disk")
     ),
 }
@@ -119,19 +120,19 @@ PATH = "/druid/indexer/v1/supervisor"
 
 
 @pytest.mark.parametrize("exists", [False, True])
-def test_observed_state_is_plain_data(exists: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_read_is_plain_data(exists: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     specified = {"rules": [{"type": "loadForever"}], "compaction": {}}
     record = to_config_map(LastApplied(ingestion(ingestion=specified).specified, "pages"), ingestion())
     parsed = ingestion(ingestion=specified, metadata=noting(record, "pages"))
     current = {**KAFKA, "spec": {**KAFKA["spec"], "ioConfig": {"topic": "pages", "taskCount": 1}}}
     objects = {f"{PATH}/pages": current, f"{PATH}/pages/status": {"payload": {"state": "RUNNING"}}}
     client: Any = FakeDruid({PATH: [], "/druid/coordinator/v1/rules/pages": [], **(objects if exists else {})})
-    inputs = observe_druid(client, parsed, Observed(record=record, siblings=(ingestion(name="other"),)))
-    # the inputs must not use the client any more
+    inputs = Inputs(parsed, Observed(record=record, siblings=(ingestion(name="other"),)), reading(client))
+    plan = decide(inputs)
+    # everything was read once
     monkeypatch.setattr(client, "get", None)
-    assert not_plain(inputs) == []
-    plan = decide(pickle.loads(pickle.dumps(inputs)))
-    assert plan == decide(inputs)
+    assert decide(inputs) == plan
+    assert not_plain([inputs.druid_state, inputs.datasource, inputs.record, plan]) == []
     assert [step.title for step in plan.steps] == [
         f"{'update' if exists else 'create'} supervisor pages",
         "create compaction of pages",
