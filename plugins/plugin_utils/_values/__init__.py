@@ -2,4 +2,4 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Amounts, Java properties, short texts, and the time that something takes."""
+"""Amounts, Java properties and short texts."""
