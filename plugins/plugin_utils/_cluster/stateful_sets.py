@@ -34,8 +34,8 @@ def partition(stateful_set: Manifest) -> int:
     return int((strategy.get("rollingUpdate") or {}).get("partition") or 0)
 
 
-def kept_pods(stateful_set: Manifest) -> int:
-    """Return how many pods keep an old revision, counted from the first one, as the update strategy requests."""
+def pods_below_partition(stateful_set: Manifest) -> int:
+    """Return how many pods a rolling update leaves at an old revision, counted from the first: all with OnDelete."""
     return replicas(stateful_set) if waits_for_deletion(stateful_set) else partition(stateful_set)
 
 
@@ -60,11 +60,11 @@ def released_pods(before: Manifest, after: Manifest, kept: int | None = None) ->
 
     `kept`: how many it keeps in the end, if those that it keeps after the write are replaced later.
     """
-    kept = kept_pods(after) if kept is None else kept
-    if kept >= kept_pods(before):
+    kept = pods_below_partition(after) if kept is None else kept
+    if kept >= pods_below_partition(before):
         return 0
     # With a partition, they are the first ones; with OnDelete, they can be any.
-    skipped = kept if kept_pods(before) == partition(before) else 0
+    skipped = kept if pods_below_partition(before) == partition(before) else 0
     return max(0, min(_outdated_pods(before) - skipped, replicas(after) - kept))
 
 

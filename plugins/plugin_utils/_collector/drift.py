@@ -22,7 +22,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
     UNPROCESSABLE,
     ApiError,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import FIELD_MANAGER, Kind, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
+    FIELD_MANAGER,
+    ApiResource,
+    Manifest,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import mapping
@@ -198,7 +202,7 @@ def restarted(written: Manifest, how: str) -> Iterator[str]:
         yield f"{written['kind']} {written['metadata']['name']} ({how})"
 
 
-def with_helms_mark(manifest: Manifest, kind: Kind, release: str, namespace: str) -> Manifest:
+def with_helms_mark(manifest: Manifest, kind: ApiResource, release: str, namespace: str) -> Manifest:
     """Return the object with its namespace, and with what Helm adds to each object of a release."""
     metadata = manifest["metadata"]
     annotations = {names.HELM_RELEASE_ANNOTATION: release, names.HELM_NAMESPACE_ANNOTATION: namespace}

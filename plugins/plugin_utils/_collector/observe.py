@@ -26,7 +26,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.validate import is_safe_path
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Kind, Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
+    ApiResource,
+    Manifest,
+    is_terminating,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import excerpt
@@ -86,7 +90,7 @@ def is_deleted_namespace(reads: Reads, namespace: str) -> bool:
     return live is None or is_terminating(live)
 
 
-def kinds_of(api: KubernetesApi, manifests: Iterable[Manifest]) -> dict[tuple[str, str], Kind]:
+def kinds_of(api: KubernetesApi, manifests: Iterable[Manifest]) -> dict[tuple[str, str], ApiResource]:
     """Return the kinds of these objects by API version and kind, without those that the server does not have."""
     needed = {(each["apiVersion"], each["kind"]) for each in manifests}
     known = {
@@ -94,7 +98,7 @@ def kinds_of(api: KubernetesApi, manifests: Iterable[Manifest]) -> dict[tuple[st
         for version, kind in needed
         if kind in api.kinds and api.kinds[kind].api_version == version
     }
-    served: Mapping[str, dict[str, Kind]] = {
+    served: Mapping[str, dict[str, ApiResource]] = {
         version: api.kinds_of(version) for version in sorted({version for version, _kind in needed - known.keys()})
     }
     found = {(version, kind): served[version].get(kind) for version, kind in needed - known.keys()}

@@ -10,13 +10,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Kind, Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import ApiResource, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import mapping
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
-Kinds = Mapping[tuple[str, str], Kind]
+Kinds = Mapping[tuple[str, str], ApiResource]
 
 _CRD = "CustomResourceDefinition"
 

@@ -27,7 +27,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
     FIELD_MANAGER,
     KINDS,
-    Kind,
+    ApiResource,
     Manifest,
 )
 
@@ -82,16 +82,16 @@ class KubernetesApi:
     headers: Callable[[], MutableMapping[str, str]] = field(default=dict)
     sleep: Callable[[float], None] = time.sleep
     warnings: list[str] = field(default_factory=list)
-    kinds: Mapping[str, Kind] = field(default_factory=lambda: KINDS)
+    kinds: Mapping[str, ApiResource] = field(default_factory=lambda: KINDS)
 
     @property
     def api_server(self) -> str:
         """The URL of the API server itself."""
         return self.server
 
-    def kinds_of(self, api_version: str) -> dict[str, Kind]:
+    def kinds_of(self, api_version: str) -> dict[str, ApiResource]:
         """Return the kinds that the server has in an API version, by name; none if it does not have the version."""
-        discovery = replace(self, kinds={_DISCOVERY: Kind(api_version, "", namespaced=False)})
+        discovery = replace(self, kinds={_DISCOVERY: ApiResource(api_version, "", namespaced=False)})
         try:
             found = discovery._request("GET", _DISCOVERY, None)
         except ApiError as error:
@@ -99,9 +99,9 @@ class KubernetesApi:
                 return {}
             raise
         served = (each for each in found.get("resources") or () if "/" not in each["name"])
-        return {each["kind"]: Kind(api_version, each["name"], each["namespaced"]) for each in served}
+        return {each["kind"]: ApiResource(api_version, each["name"], each["namespaced"]) for each in served}
 
-    def with_kinds(self, kinds: Mapping[str, Kind]) -> KubernetesApi:
+    def with_kinds(self, kinds: Mapping[str, ApiResource]) -> KubernetesApi:
         """Return the same connection, which also knows these kinds."""
         return replace(self, kinds={**self.kinds, **kinds})
 
@@ -329,7 +329,7 @@ class Call(NamedTuple):
         return {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}[self.method]
 
 
-def _path(kind: Kind, namespace: str | None, name: str | None) -> str:
+def _path(kind: ApiResource, namespace: str | None, name: str | None) -> str:
     api_version, plural, namespaced = kind
     root = "/api/" if "/" not in api_version else "/apis/"
     parts = [plural] if not namespaced or namespace is None else ["namespaces", quote(namespace, safe=""), plural]

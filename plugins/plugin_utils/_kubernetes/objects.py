@@ -16,7 +16,7 @@ Manifest = dict[str, Any]
 FIELD_MANAGER = "druidops"
 
 
-class Kind(NamedTuple):
+class ApiResource(NamedTuple):
     """The API path of a kind."""
 
     api_version: str
@@ -33,29 +33,29 @@ class Kind(NamedTuple):
 # Kinds with a pod template.
 WORKLOADS = ("StatefulSet", "Deployment")
 
-KINDS: Mapping[str, Kind] = {
-    "Namespace": Kind("v1", "namespaces", namespaced=False),
-    "ConfigMap": Kind("v1", "configmaps"),
-    "Secret": Kind("v1", "secrets"),
-    "Service": Kind("v1", "services"),
-    "Pod": Kind("v1", "pods"),
-    "PersistentVolumeClaim": Kind("v1", "persistentvolumeclaims"),
-    "Event": Kind("v1", "events"),
-    "ServiceAccount": Kind("v1", "serviceaccounts"),
-    "Role": Kind("rbac.authorization.k8s.io/v1", "roles"),
-    "RoleBinding": Kind("rbac.authorization.k8s.io/v1", "rolebindings"),
-    "ResourceQuota": Kind("v1", "resourcequotas"),
-    "StatefulSet": Kind("apps/v1", "statefulsets"),
-    "Deployment": Kind("apps/v1", "deployments"),
-    "ReplicaSet": Kind("apps/v1", "replicasets"),
-    "Ingress": Kind("networking.k8s.io/v1", "ingresses"),
-    "PodDisruptionBudget": Kind("policy/v1", "poddisruptionbudgets"),
-    "HorizontalPodAutoscaler": Kind("autoscaling/v2", "horizontalpodautoscalers"),
-    "EndpointSlice": Kind("discovery.k8s.io/v1", "endpointslices"),
-    "StorageClass": Kind("storage.k8s.io/v1", "storageclasses", namespaced=False),
-    "Druid": Kind("druid.apache.org/v1alpha1", "druids"),
-    "DruidIngestion": Kind("druid.apache.org/v1alpha1", "druidingestions"),
-    "Collector": Kind("druid.apache.org/v1alpha1", "collectors"),
+KINDS: Mapping[str, ApiResource] = {
+    "Namespace": ApiResource("v1", "namespaces", namespaced=False),
+    "ConfigMap": ApiResource("v1", "configmaps"),
+    "Secret": ApiResource("v1", "secrets"),
+    "Service": ApiResource("v1", "services"),
+    "Pod": ApiResource("v1", "pods"),
+    "PersistentVolumeClaim": ApiResource("v1", "persistentvolumeclaims"),
+    "Event": ApiResource("v1", "events"),
+    "ServiceAccount": ApiResource("v1", "serviceaccounts"),
+    "Role": ApiResource("rbac.authorization.k8s.io/v1", "roles"),
+    "RoleBinding": ApiResource("rbac.authorization.k8s.io/v1", "rolebindings"),
+    "ResourceQuota": ApiResource("v1", "resourcequotas"),
+    "StatefulSet": ApiResource("apps/v1", "statefulsets"),
+    "Deployment": ApiResource("apps/v1", "deployments"),
+    "ReplicaSet": ApiResource("apps/v1", "replicasets"),
+    "Ingress": ApiResource("networking.k8s.io/v1", "ingresses"),
+    "PodDisruptionBudget": ApiResource("policy/v1", "poddisruptionbudgets"),
+    "HorizontalPodAutoscaler": ApiResource("autoscaling/v2", "horizontalpodautoscalers"),
+    "EndpointSlice": ApiResource("discovery.k8s.io/v1", "endpointslices"),
+    "StorageClass": ApiResource("storage.k8s.io/v1", "storageclasses", namespaced=False),
+    "Druid": ApiResource("druid.apache.org/v1alpha1", "druids"),
+    "DruidIngestion": ApiResource("druid.apache.org/v1alpha1", "druidingestions"),
+    "Collector": ApiResource("druid.apache.org/v1alpha1", "collectors"),
 }
 
 

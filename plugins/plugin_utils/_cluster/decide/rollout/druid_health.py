@@ -68,7 +68,7 @@ _T = TypeVar("_T")
 class DruidGate:
     """What the next group waits for in Druid (empty: it may restart), warnings, and what the status has to record."""
 
-    awaited: str = ""
+    not_recovered: str = ""
     warnings: tuple[str, ...] = ()
     before: Mapping[str, int] | None = None
 
@@ -96,10 +96,10 @@ def druid_gate(inputs: Inputs, groups: Collection[str], *, is_last: bool = False
         recorded = _before(inputs, druid, asked)
         return DruidGate(warnings=(*warnings, *_not_recorded(druid, asked, recorded)), before=recorded)
     warnings = (*warnings, *_not_recorded(druid, asked, before))
-    awaited = "; ".join(dict.fromkeys(_awaited(inputs, druid, asked, before)))
-    if awaited and not _is_over(inputs, limit):
-        return DruidGate(awaited, warnings)
-    return DruidGate(warnings=(*warnings, *([_timed_out(awaited, limit)] if awaited else ())))
+    not_recovered = "; ".join(dict.fromkeys(_not_recovered(inputs, druid, asked, before)))
+    if not_recovered and not _is_over(inputs, limit):
+        return DruidGate(not_recovered, warnings)
+    return DruidGate(warnings=(*warnings, *([_timed_out(not_recovered, limit)] if not_recovered else ())))
 
 
 def _previous(inputs: Inputs) -> Mapping[str, Any]:
@@ -108,10 +108,10 @@ def _previous(inputs: Inputs) -> Mapping[str, Any]:
     return {} if found.get(ONLY_BLOCKS) and DRUID_BEFORE not in found else found
 
 
-def waiting_for_druid(awaited: str) -> tuple[Finding, ...]:
+def waiting_for_druid(not_recovered: str) -> tuple[Finding, ...]:
     """Return the finding for a group that waits for Druid. It is not a problem."""
-    message = f"The next group restarts when Druid has recovered: {awaited}."
-    return (Finding(reasons.WAITING_FOR_DRUID, message, is_problem=False, rank=Rank.WAITING),) if awaited else ()
+    message = f"The next group restarts when Druid has recovered: {not_recovered}."
+    return (Finding(reasons.WAITING_FOR_DRUID, message, is_problem=False, rank=Rank.WAITING),) if not_recovered else ()
 
 
 def deadline_seconds(cluster: Cluster) -> int:
@@ -127,7 +127,7 @@ def _questions(cluster: Cluster) -> tuple[Question[Any], ...]:
     return tuple(question for question, needed in _ANSWERED_BY.items() if all(types & each for each in needed))
 
 
-def _awaited(
+def _not_recovered(
     inputs: Inputs, druid: DruidState, asked: tuple[Question[Any], ...], before: Mapping[str, int] | None
 ) -> Iterator[str]:
     """Yield what is worse than before; an answer that was never available is not waited for."""
@@ -148,13 +148,13 @@ def _unanswered(druid: DruidState, asked: tuple[Question[Any], ...], before: Map
     names: dict[str, list[str]] = {}
     for question in asked:
         found = druid.answer(question)
-        if isinstance(found, Unavailable) and _is_awaited(question, found, before):
+        if isinstance(found, Unavailable) and _blocks(question, found, before):
             names.setdefault(found.message.rstrip("."), []).append(question.name)
     for message, unknown in names.items():
         yield f"Druid does not answer about {', '.join(unknown)} ({message})"
 
 
-def _is_awaited(question: Question[Any], found: Unavailable, before: Mapping[str, int] | None) -> bool:
+def _blocks(question: Question[Any], found: Unavailable, before: Mapping[str, int] | None) -> bool:
     """True if Druid may answer later: it did at the start of the rollout, or was not asked then.
 
     What it answered then and refuses now may be the fault of the change, unless the API itself is missing.
@@ -262,5 +262,5 @@ def _is_over(inputs: Inputs, limit: int) -> bool:
     return since is None or seconds_since(since, inputs.now) >= limit
 
 
-def _timed_out(awaited: str, limit: int) -> str:
-    return f"Druid has not recovered within {limit} s ({FIELD}), and the rollout goes on: {awaited}"
+def _timed_out(not_recovered: str, limit: int) -> str:
+    return f"Druid has not recovered within {limit} s ({FIELD}), and the rollout goes on: {not_recovered}"

@@ -80,7 +80,7 @@ def gate(steps: Sequence[Step], inputs: Inputs, blocked: Sequence[Step] = ()) ->
     druid = OPEN
     if rolls and _is_next(order.groups, possible, states, created, allowed):
         druid = druid_gate(inputs, allowed, is_last=len(restarts) == 1)
-        allowed = set() if druid.awaited else allowed
+        allowed = set() if druid.not_recovered else allowed
     held = frozenset(step.key for step in steps if _is_held(step, restarts.keys() - allowed))
     removals = _pending_removals(steps, inputs.cluster, states, created, bool(possible))
     position = {key: number for number, key in enumerate(order.groups)}
@@ -95,7 +95,7 @@ def gate(steps: Sequence[Step], inputs: Inputs, blocked: Sequence[Step] = ()) ->
             *refused,
             *druid.warnings,
         ),
-        Waits(druid.awaited, druid.before, refused),
+        Waits(druid.not_recovered, druid.before, refused),
     )
 
 

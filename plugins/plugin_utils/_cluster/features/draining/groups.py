@@ -46,9 +46,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     REVISION_LABEL,
     first_ordinal,
-    kept_pods,
     ordinal_of,
     partition,
+    pods_below_partition,
     replicas,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
@@ -254,7 +254,7 @@ def _restarts(inputs: Inputs, group: Group, live: Manifest, manifest: Manifest) 
 
 def _releases(group: Group, live: Manifest, pods: Iterable[WorkerPod]) -> bool:
     """True if the spec does not keep a pod of an old revision any more that the update strategy keeps so far."""
-    kept = range(group.partition, kept_pods(live))
+    kept = range(group.partition, pods_below_partition(live))
     return any(pod.is_outdated and pod.index in kept for pod in pods)
 
 

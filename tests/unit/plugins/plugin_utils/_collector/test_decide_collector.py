@@ -31,7 +31,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.values i
     values,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Kind
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, ApiResource
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 
@@ -327,7 +327,7 @@ def manifest(kind: str, version: str = "v1", **metadata: Any) -> dict[str, Any]:
 
 
 def test_scope() -> None:
-    kinds = {("v1", "Secret"): KINDS["Secret"], ("v1", "Namespace"): Kind("v1", "namespaces", False)}
+    kinds = {("v1", "Secret"): KINDS["Secret"], ("v1", "Namespace"): ApiResource("v1", "namespaces", False)}
 
     def found(*objects: dict[str, Any], allows: bool = False) -> list[str]:
         return found_reasons(*scope_problems(objects, kinds, {"ns"}, allows_cluster_scoped=allows))

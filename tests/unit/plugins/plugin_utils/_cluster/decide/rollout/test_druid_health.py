@@ -162,14 +162,12 @@ WAITING: list[tuple[str, dict[Question[Any], Any], dict[str, int] | None, str]] 
 ]
 
 
-@pytest.mark.parametrize(
-    ("answers", "before", "awaited"), [row[1:] for row in WAITING], ids=[row[0] for row in WAITING]
-)
-def test_the_next_group_waits(answers: dict[Question[Any], Any], before: dict[str, int] | None, awaited: str) -> None:
+@pytest.mark.parametrize(("answers", "before", "text"), [row[1:] for row in WAITING], ids=[row[0] for row in WAITING])
+def test_the_next_group_waits(answers: dict[Question[Any], Any], before: dict[str, int] | None, text: str) -> None:
     rollout = {"group": "historicals", **({} if before is None else {"druidBefore": before})}
     found = druid_gate(cluster_inputs(rollout, {**HEALTHY, **answers}), ["brokers"])
     assert isinstance(found, DruidGate)
-    assert found.awaited == awaited
+    assert found.not_recovered == text
 
 
 def test_it_waits_no_longer_than_specified() -> None:
@@ -178,19 +176,19 @@ def test_it_waits_no_longer_than_specified() -> None:
         spec = {} if limit is None else {"druidHealthDeadlineSeconds": limit}
         found = druid_gate(cluster_inputs(AFTER_HISTORICALS, sick, seconds, **spec), ["brokers"])
         assert isinstance(found, DruidGate)
-        assert (bool(found.awaited), bool(found.warnings)) == (waits, not waits)
+        assert (bool(found.not_recovered), bool(found.warnings)) == (waits, not waits)
     assert "has not recovered within 20 s (druidHealthDeadlineSeconds)" in warning_after_timeout(sick)
 
 
-@pytest.mark.parametrize(("historicals", "awaited"), [(1, ""), (2, "datasource pages has 2 missing replicas")])
-def test_it_does_not_wait_for_replicas_that_no_historical_could_load(historicals: int, awaited: str) -> None:
+@pytest.mark.parametrize(("historicals", "text"), [(1, ""), (2, "datasource pages has 2 missing replicas")])
+def test_it_does_not_wait_for_replicas_that_no_historical_could_load(historicals: int, text: str) -> None:
     """A segment that was added since the start, and of which the rules require two replicas."""
     nodes = {"historicals": {"replicas": historicals}}
     found = cluster_inputs(AFTER_HISTORICALS, {**HEALTHY, SEGMENTS: {"pages": LACKING}}, nodes=nodes)
     live = ready_since(rolling.observed(with_routers(OLD, nodes=nodes)), NOW - timedelta(seconds=60))
     gated = druid_gate(replace(found, observed=live), ["brokers"])
     assert isinstance(gated, DruidGate)
-    assert gated.awaited == awaited
+    assert gated.not_recovered == text
 
 
 def test_a_pod_that_another_group_gets_meanwhile_does_not_prolong_it() -> None:
@@ -201,7 +199,7 @@ def test_a_pod_that_another_group_gets_meanwhile_does_not_prolong_it() -> None:
     gated = druid_gate(replace(found, observed=found.observed.with_objects(added)), ["brokers"])
     assert added
     assert isinstance(gated, DruidGate)
-    assert not gated.awaited
+    assert not gated.not_recovered
 
 
 def warning_after_timeout(answers: dict[Question[Any], Any]) -> str:
@@ -227,7 +225,7 @@ def test_what_is_not_answered_from_the_start_on_is_a_warning() -> None:
     assert gate == DruidGate(warnings=(warning,), before=recorded)
     later = {"group": "historicals", "druidBefore": recorded}
     assert druid_gate(cluster_inputs(later, answers), ["brokers"]) == DruidGate(warnings=(warning,))
-    assert druid_gate(cluster_inputs(later, {**HEALTHY, **NO_SEGMENTS}), ["brokers"]).awaited
+    assert druid_gate(cluster_inputs(later, {**HEALTHY, **NO_SEGMENTS}), ["brokers"]).not_recovered
     old = {**HEALTHY, SEGMENTS: Unavailable(questions.UNSUPPORTED, "There is no such column.")}
     assert druid_gate(cluster_inputs(later, old), ["brokers"]) == OPEN
 
@@ -237,7 +235,7 @@ def test_a_group_that_others_only_wait_for_has_not_been_restarted() -> None:
     blocked = {**AFTER_HISTORICALS, "group": "brokers", "onlyBlocks": True}
     found = druid_gate(cluster_inputs(blocked, {**HEALTHY, COORDINATOR_LEADER: False}), ["brokers"])
     assert isinstance(found, DruidGate)
-    assert found.awaited == "there is no leader of the Coordinators"
+    assert found.not_recovered == "there is no leader of the Coordinators"
     first = cluster_inputs({"group": "brokers", "onlyBlocks": True}, {**HEALTHY, **NO_SEGMENTS})
     assert druid_gate(first, ["historicals"]) == DruidGate(
         before={**WELL, "unavailableSegments": 3, "missingReplicas": 2}
