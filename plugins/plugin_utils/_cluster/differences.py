@@ -17,12 +17,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import marked, masked_pair
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import NO_SECRETS, Masking
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Difference
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import shown
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import shown_change
 
 MAX_CHANGES = 5
 # The end of the header of an object that does not exist.
 _ABSENT = " (absent)"
-_BEFORE_DIFFERENCE = 20
 # Our own notes in JSON: the pods that leave are in the status, with events of their own.
 _RECORDS: Mapping[str, str] = {
     f"metadata.annotations.{names.DRAIN_ANNOTATION}": "the drain",
@@ -34,24 +33,27 @@ def change_text(before: Manifest | None, after: Manifest | None) -> str:
     """Return the changed fields of an object, for an event."""
     found = changed_fields(before or {}, after or {})
     shown = listed([each for each in found if each[0] not in _RECORDS])
-    records = " and ".join(_RECORDS[path] for path, _before, _after in found if path in _RECORDS)
+    records = " and ".join(_RECORDS[path] for path, _change in found if path in _RECORDS)
     return shown or (f" Only the record of {records}." if records else " Field ownership only.")
 
 
-def listed(found: list[tuple[str, str, str]]) -> str:
+def listed(found: list[tuple[str, str]]) -> str:
     """Return the first changed fields as text, and how many more there are."""
-    shown = "; ".join(f"{path}: {before} -> {after}" for path, before, after in found[:MAX_CHANGES])
+    shown = "; ".join(f"{path}: {change}" for path, change in found[:MAX_CHANGES])
     more = f" and {len(found) - MAX_CHANGES} more" if len(found) > MAX_CHANGES else ""
     return f" {shown}{more}" if found else ""
 
 
-def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Return (path, old value, new value) of each leaf that differs, without server-side fields; secrets are masked."""
+def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return path and change of each leaf that differs, without server-side fields.
+
+    A secret that its name or place reveals is not part of it; others are masked, and the values truncated, at the exit.
+    """
     return list(differences(*masked_pair(before, after)))
 
 
-def differences(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, str, str]]:
-    """Yield (path, old value, new value) of each leaf that differs."""
+def differences(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield path and change of each leaf that differs."""
     if before == after:
         return
     if isinstance(before, Mapping) and isinstance(after, Mapping):
@@ -61,21 +63,10 @@ def differences(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, 
     elif isinstance(before, list) and isinstance(after, list):
         yield from _list_differences(before, after, path)
     else:
-        yield path, *_distinct_pair(before, after)
+        yield path, shown_change(before, after)
 
 
-def _distinct_pair(before: Any, after: Any) -> tuple[str, str]:
-    """Return both as text; if the beginning of each does not show the difference, from shortly before that."""
-    first, second = _shown_pair(before, after)
-    if first != second or not (isinstance(before, str) and isinstance(after, str)):
-        return first, second
-    same = next((index for index, pair in enumerate(zip(before, after, strict=False)) if len({*pair}) > 1), 0)
-    begin = max(0, same - _BEFORE_DIFFERENCE)
-    first, second = _shown_pair(before[begin:], after[begin:])
-    return f"...{first}", f"...{second}"
-
-
-def _list_differences(before: list[Any], after: list[Any], path: str) -> Iterator[tuple[str, str, str]]:
+def _list_differences(before: list[Any], after: list[Any], path: str) -> Iterator[tuple[str, str]]:
     old, new = _by_name(before), _by_name(after)
     for name in {**old, **new}:
         yield from differences(old.get(name), new.get(name), f"{path}[{name}]")
@@ -86,17 +77,6 @@ def _by_name(elements: list[Any]) -> dict[Any, Any]:
     mappings = [element for element in elements if isinstance(element, Mapping)]
     named = {each["name"]: each for each in mappings if isinstance(each.get("name"), str)}
     return named if len(named) == len(elements) else dict(enumerate(elements))
-
-
-def _shown_pair(before: Any, after: Any) -> tuple[str, str]:
-    """Return both as text; of multi-line strings only the lines that differ."""
-    if not (isinstance(before, str) and isinstance(after, str)):
-        return shown(before), shown(after)
-    old, new = before.splitlines(), after.splitlines()
-    removed, added = [line for line in old if line not in new], [line for line in new if line not in old]
-    if not (removed or added) or len(old) == len(new) == 1:
-        return shown(before), shown(after)
-    return shown("\n".join(removed) or None), shown("\n".join(added) or None)
 
 
 def essence(manifest: Manifest | None) -> dict[str, Any] | None:

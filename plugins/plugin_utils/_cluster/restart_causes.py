@@ -51,10 +51,10 @@ def _causes(step: Step, written: Sequence[Step]) -> Iterator[str]:
     yield from _changed_files(step, [configuration_hash_of(each) or "" for each in (live, after)], written)
     for feature in FEATURES:
         yield from feature.restart_causes(live, after)
-    for path, old, new in changed_fields(_without_records(live), _without_records(after)):
+    for path, change in changed_fields(_without_records(live), _without_records(after)):
         is_cause = path == _SUBDOMAIN or (path.startswith(_TEMPLATE) and not path.endswith(_HASH))
         if is_cause or (step.restart.released and path.startswith(_STRATEGY)):
-            yield f"{_short(path, step.key.name)}: {old} -> {new}"
+            yield f"{_short(path, step.key.name)}: {change}"
     before = template_names(live)
     added = [name for name in template_names(after) if name not in before]
     if added:

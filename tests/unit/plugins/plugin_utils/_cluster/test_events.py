@@ -28,7 +28,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText, Result
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited, masked_excerpts
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.steps_of import step_of
@@ -191,7 +191,8 @@ CHANGES: list[tuple[str, Any, Any, list[tuple[str, str, str]]]] = [
 @pytest.mark.parametrize(("before", "after", "changes"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
 def test_changed_fields(before: Any, after: Any, changes: list[tuple[str, str, str]]) -> None:
     kept = deepcopy((before, after))
-    assert changed_fields(before, after) == changes
+    found = [(path, masked_excerpts(change, str)) for path, change in changed_fields(before, after)]
+    assert found == [(path, f"{old} -> {new}") for path, old, new in changes]
     assert (before, after) == kept
 
 

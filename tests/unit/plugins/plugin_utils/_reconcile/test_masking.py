@@ -59,9 +59,9 @@ NOW = datetime(2026, 1, 2, tzinfo=UTC)
 PASSWORD = 'correct "horse" battery\nstaple'
 ENCODED = base64.b64encode(PASSWORD.encode()).decode()
 SECRET: Manifest = {"kind": "Secret", "metadata": {"name": "s", "namespace": "ns"}, "data": {"any": ENCODED}}
-# Those that a text of others may have, and the beginning of each, which is left if it is truncated before.
+# Those that a text of others may have, and both ends of each, which are left if it is truncated before.
 FORMS = (PASSWORD, json.dumps(PASSWORD)[1:-1], ENCODED)
-PARTS = ("correct", ENCODED[:6])
+PARTS = ("correct", "staple", ENCODED[:6], ENCODED[-6:])
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,9 @@ def config_map(text: str) -> Manifest:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a": text}}
 
 
-def of_cluster(manifest: Manifest, text: str, value: str) -> cluster_reconciled.Reconciled:
-    applied = Apply(manifest=config_map(value), live=config_map(""), after=config_map(value))
+def of_cluster(manifest: Manifest, text: str, value: str, former: str = "") -> cluster_reconciled.Reconciled:
+    desired = config_map(f"{text}{value}")
+    applied = Apply(manifest=desired, live=config_map(former), after=desired)
     plan = ClusterPlan(
         (applied,),
         findings(text),
@@ -97,6 +98,11 @@ def of_cluster(manifest: Manifest, text: str, value: str) -> cluster_reconciled.
     observed = ObservedCluster(references={ReferenceKey("Secret", "ns", "s"): SECRET})
     results = (Result(applied), Result(applied, error=text))
     return cluster_reconciled.Reconciled(manifest, Cluster.from_resource(manifest), observed, plan, results)
+
+
+def of_cluster_with_another_end(manifest: Manifest, text: str, value: str) -> cluster_reconciled.Reconciled:
+    """Return the reconcile of a cluster in which a value changes behind the secret."""
+    return of_cluster(manifest, text, value, f"{text}{value}x")
 
 
 def of_cluster_that_waits(manifest: Manifest, text: str, value: str) -> cluster_reconciled.Reconciled:
@@ -142,13 +148,14 @@ def collector() -> Manifest:
 
 RECONCILED = (
     Reconciled(DRUID, druid.resource(), of_cluster),
+    Reconciled(DRUID, druid.resource(), of_cluster_with_another_end),
     Reconciled(DRUID, druid.resource(), of_cluster_that_waits),
     Reconciled(INGESTION, resource(), of_ingestion),
     Reconciled(COLLECTOR, collector(), of_collector),
 )
 QUOTING = st.builds(
     lambda before, form, after: (f"{before}{form}{after}", form),
-    st.one_of(st.text("x \n-:'", max_size=4), st.integers(280, 4100).map("-".__mul__)),
+    st.one_of(st.text("x \n-:'", max_size=4), st.integers(40, 4100).map("-".__mul__)),
     st.sampled_from(FORMS),
     st.one_of(st.text("x \n-:'", max_size=4), st.integers(0, 3000).map("-".__mul__)),
 )
