@@ -126,14 +126,14 @@ def used_claims(group: Group, inputs: Inputs) -> tuple[GroupClaim, ...]:
 
     A mark of the Go operator may be on a PVC that a pod mounts.
     """
-    mounted = mounted_claims(inputs.live)
+    mounted = mounted_claims(inputs.observed)
     claims = sorted(_claims(group, inputs), key=lambda each: (each.ordinal or 0, each.name))
     present = (claim for claim in claims if not is_terminating(claim.live))
     return tuple(claim for claim in present if claim.name in mounted or not mark_of(claim.live).is_marked)
 
 
 def _claims(group: Group, inputs: Inputs) -> Iterator[GroupClaim]:
-    observed, where = inputs.live_and_all_claims, f"spec.nodes[{group.key}]"
+    observed, where = inputs.with_all_claims, f"spec.nodes[{group.key}]"
     for manifest in inputs.desired.groups.get(group.key, ()):
         if manifest["kind"] == CLAIM:
             live = observed.objects.get(ObjectKey(CLAIM, manifest["metadata"]["name"]))
@@ -248,7 +248,7 @@ def _seconds(text: str | None) -> datetime | None:
 
 def exists_since(inputs: Inputs) -> str | None:
     """Return when the cluster was created: without a resource, its oldest object shows it. None if it has none."""
-    objects = inputs.live.of_kind("StatefulSet", "ConfigMap")
+    objects = inputs.observed.of_kind("StatefulSet", "ConfigMap")
     times = filter(None, (_created(live) for live in objects if is_ours(live, inputs.cluster)))
     return _created(inputs.resource) or min(times, default=None)
 

@@ -74,7 +74,7 @@ def ask_druid(
     try:
         details = _details(api, inputs, options, secrets, "The state of Druid")
         is_own_router = options.url is None and not inputs.cluster.endpoint.get("url")
-        unready = inputs.live.unready_groups(inputs.cluster, (router.ROUTER,)) if is_own_router else []
+        unready = inputs.observed.unready_groups(inputs.cluster, (router.ROUTER,)) if is_own_router else []
         if unready:
             message = f"No pod of the router is ready (group {', '.join(unready)})."
             return dict.fromkeys(questions, Unavailable(NOT_READY, message))

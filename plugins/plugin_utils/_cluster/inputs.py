@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import DruidState, Question
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
@@ -30,10 +29,8 @@ class Inputs:
 
     `reads` is for everything else. `schema_errors`: the spec cannot be read, and `cluster` has an empty one.
     `check_mode`: nothing will be written, and the resource may be the result of a dry run, with a generation that is
-    not stored. `now` is the time of the reconcile. A decision adds the last fields: the desired objects without
-    the label, of whatever owner, the objects of the cluster that only a name or another LIST finds, all PVCs of the
-    namespace if those without labels count, dry runs of recreations, and the groups for whose volumes no other group
-    waits.
+    not stored. `now` is the time of the reconcile. `blocked_expansions`: the groups for whose volumes no other group
+    waits, as the decision so far has shown.
     """
 
     resource: Manifest
@@ -46,27 +43,22 @@ class Inputs:
     keep_finalizer: bool = False
     check_mode: bool = False
     now: datetime = datetime(1970, 1, 1, tzinfo=UTC)
-    unlisted: Mapping[ObjectKey, Manifest] = field(default_factory=dict)
-    others: tuple[Manifest, ...] = ()
-    claims: tuple[Manifest, ...] = ()
-    recreations: Mapping[ObjectKey, Verdict] = field(default_factory=dict)
     blocked_expansions: frozenset[str] = frozenset()
 
     @cached_property
-    def live(self) -> Observed:
-        """The live objects of the cluster, including those that only a name or another LIST finds."""
-        return self.observed.with_objects(self.others)
-
-    @cached_property
-    def live_and_all_claims(self) -> Observed:
-        """The same with all PVCs of the namespace, if they count: users can remove their labels."""
-        return self.live.with_objects(self.claims)
+    def with_all_claims(self) -> Observed:
+        """The live objects with all PVCs of the namespace, if they count: users can remove their labels."""
+        return self.observed.with_objects(self.reads.unlabelled_claims(self))
 
     @cached_property
     def admitted(self) -> Mapping[ObjectKey, Manifest]:
         """What admission makes of the objects that seem to need a recreation."""
-        found = ((key, verdict.after) for key, verdict in self.recreations.items())
-        return {key: after for key, after in found if after is not None}
+        found = self.reads.recreations(self)
+        return {verdict.step.key: verdict.after for verdict in found if verdict.after is not None}
+
+    def with_objects(self, more: Iterable[Manifest]) -> Inputs:
+        """Return the inputs with more live objects of the cluster."""
+        return replace(self, observed=self.observed.with_objects(more))
 
     def ask(self, *questions: Question[Any]) -> DruidState:
         """Return all answers of Druid so far, including those to these questions, or why there are none."""

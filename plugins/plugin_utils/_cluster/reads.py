@@ -8,6 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import CLAIM
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import (
+    dry_runs_of_recreations,
+    unlisted_objects,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.missing_pods import EVENT
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import DryRuns
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
@@ -80,6 +85,18 @@ class ClusterReads(DryRuns):
             self._reads_logs = isinstance(error, ApiError) and error.status in (BAD_REQUEST, NOT_FOUND)
         # without the line that is cut
         return text.rpartition("\n")[0]
+
+    def unlisted(self, inputs: Inputs) -> tuple[Manifest, ...]:
+        """Return the desired objects that exist, but that the LISTs do not contain."""
+        return self._once(("unlisted",), lambda: unlisted_objects(inputs))
+
+    def recreations(self, inputs: Inputs) -> tuple[Verdict, ...]:
+        """Return the dry runs of the objects that seem to need a recreation, before what is blocked is decided."""
+        return self._once(("recreations",), lambda: dry_runs_of_recreations(inputs))
+
+    def unlabelled_claims(self, inputs: Inputs) -> tuple[Manifest, ...]:
+        """Return all PVCs of the namespace if those without labels count: controllers find them by name."""
+        return self.list_objects(CLAIM) if any(each.needs_all_claims(inputs) for each in FEATURES) else ()
 
     def existing(self, creation: Apply) -> Manifest | None:
         """Return the object if it exists, which is read if its creation is not accepted."""

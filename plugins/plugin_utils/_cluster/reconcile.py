@@ -69,7 +69,7 @@ def _reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: da
         inputs = observe(api, resource, options, now)
     with options.phases("decide"):
         plan, decided_on = decide(inputs)
-    live, secrets = (decided_on or inputs).live, inputs.reads.secrets
+    live, secrets = (decided_on or inputs).observed, inputs.reads.secrets
     done = Reconciled(resource, inputs.cluster, live, plan, inputs=decided_on)
     if inputs.schema_errors:
         return done

@@ -44,29 +44,29 @@ def desired_objects(desired: Desired) -> Iterator[tuple[str | None, Manifest]]:
     yield from ((group, manifest) for group, manifests in desired.groups.items() for manifest in manifests)
 
 
-def unlisted_objects(inputs: Inputs) -> dict[ObjectKey, Manifest]:
+def unlisted_objects(inputs: Inputs) -> tuple[Manifest, ...]:
     """Return the desired objects that exist, but that the LISTs do not contain: without our label, or of others.
 
     The dry run of a creation, which is needed anyway, fails if there is such an object.
     """
     if all(key_of(manifest) in inputs.observed.objects for _group, manifest in desired_objects(inputs.desired)):
-        return {}
+        return ()
     steps = changed_objects(inputs.cluster, inputs.desired, inputs.observed)
-    found = ((step.key, inputs.reads.existing(step)) for step in steps if step.creates)
-    return {key: live for key, live in found if live is not None}
+    found = (inputs.reads.existing(step) for step in steps if step.creates)
+    return tuple(live for live in found if live is not None)
 
 
-def dry_runs_of_recreations(inputs: Inputs) -> Mapping[ObjectKey, Verdict]:
+def dry_runs_of_recreations(inputs: Inputs) -> tuple[Verdict, ...]:
     """Return the dry runs of the objects that seem to need a recreation: admission may be the only reason for it."""
-    objects = inputs.live.objects
+    objects = inputs.observed.objects
     found = ((manifest, objects.get(key_of(manifest))) for _group, manifest in desired_objects(inputs.desired))
     if not any(live is not None and immutable_changes(live, manifest) for manifest, live in found):
-        return {}
-    steps = changed_objects(inputs.cluster, inputs.desired, inputs.live)
+        return ()
+    steps = changed_objects(inputs.cluster, inputs.desired, inputs.observed)
     due = (each for each in steps if each.recreates and not _is_ending(each))
     # An object of another owner is not recreated.
     ours = (each for each in due if each.live is None or is_ours(each.live, inputs.cluster))
-    return {step.key: inputs.reads.dry_run_of_creation(step) for step in ours}
+    return tuple(map(inputs.reads.dry_run_of_creation, ours))
 
 
 def _is_ending(step: Step) -> bool:

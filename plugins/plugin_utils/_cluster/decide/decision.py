@@ -12,10 +12,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dra
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.execution_order import in_order
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import deferred_removals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import orphaned_pods
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.other_objects import with_other_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import outdated_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import evictions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.failing_pods import failing_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.missing_pods import (
+    events_of_missing_pods,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import (
     confirmed,
     dry_runs,
@@ -25,6 +27,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.ver
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import keep_finalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 
@@ -59,8 +62,12 @@ def decide(inputs: Inputs) -> tuple[Plan, Inputs | None]:
 
 
 def _prepared(inputs: Inputs) -> Inputs:
-    """Return the inputs of the candidates, with everything that was read for them."""
-    inputs = with_other_objects(inputs)
+    """Return the inputs with the live objects that no LIST of objects with the label contains."""
+    # A desired object may exist without our label.
+    unlisted = inputs.reads.unlisted(inputs)
+    inputs = inputs.with_objects(live for live in unlisted if is_ours(live, inputs.cluster))
+    # Only the events of a StatefulSet or PVC explain why a pod does not exist.
+    inputs = inputs.with_objects(events_of_missing_pods(inputs))
     for feature in FEATURES:
         inputs = feature.prepared(inputs)
     return inputs
@@ -112,7 +119,7 @@ def _candidates(inputs: Inputs) -> tuple[tuple[Step, ...], tuple[Step, ...], tup
     desired = inputs.desired
     for feature in FEATURES:
         desired = feature.desired(desired, inputs)
-    changed = changed_objects(inputs.cluster, desired, inputs.live, inputs.admitted)
+    changed = changed_objects(inputs.cluster, desired, inputs.observed, inputs.admitted)
     for feature in FEATURES:
         changed = tuple(feature.applies(changed, inputs))
     others = (*(step for feature in FEATURES for step in feature.steps(inputs)), *failing_pods(inputs))

@@ -62,9 +62,9 @@ class Draft:
     def _live_and_claims(self) -> Observed:
         """The live objects, with the PVCs without labels if some are deleted with pods."""
         inputs = self.inputs
-        if not may_delete_claims(self.steps, inputs.live):
-            return inputs.live_and_all_claims
-        return inputs.live.with_objects(inputs.reads.list_objects(CLAIM))
+        if not may_delete_claims(self.steps, inputs.observed):
+            return inputs.with_all_claims
+        return inputs.observed.with_objects(inputs.reads.list_objects(CLAIM))
 
     def plan(self) -> Plan:
         """Return the plan."""

@@ -73,7 +73,7 @@ def is_headless(service: Manifest) -> bool:
 
 def orphaned_pods(draft: Draft) -> tuple[Finding, ...]:
     """Return a finding for each workload that is not recreated because it would orphan running pods."""
-    groups, live = {group.key: group for group in draft.inputs.cluster.groups}, draft.inputs.live
+    groups, live = {group.key: group for group in draft.inputs.cluster.groups}, draft.inputs.observed
     recreated = (step for step in draft.applies if step.recreates and step.key.kind in WORKLOADS)
     found = (_not_adoptable(step, live.pods_of(groups[step.group or ""])) for step in recreated)
     return tuple(finding for finding in found if finding is not None)

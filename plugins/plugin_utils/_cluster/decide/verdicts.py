@@ -80,7 +80,8 @@ def _overrides_replicas(verdict: Verdict) -> bool:
 
 def _overrides(draft: Draft) -> dict[ObjectKey, list[Override]]:
     """Return the overridden fields of each object; those that only a recreation could change, from its dry run."""
-    recreated = ((immutable_part(each.step.manifest), each) for each in draft.inputs.recreations.values())
+    recreations = draft.inputs.reads.recreations(draft.inputs)
+    recreated = ((immutable_part(each.step.manifest), each) for each in recreations)
     written = ((each.step.manifest, each) for each in draft.verdicts if each.step.verdicts == "writes")
     found: dict[ObjectKey, dict[str, Override]] = {}
     for manifest, verdict in (*recreated, *written):

@@ -38,14 +38,14 @@ class Feature:
     """A capability of the cluster. It is one file or one package of `features/`, and one entry of its list.
 
     The hooks are called in this order, each for all features in the order of the list. All of them only read:
-    `inputs.live` has the objects that were observed, `inputs.reads` reads others (equal reads are answered once), and
+    `inputs.observed` has the live objects, `inputs.reads` reads others (equal reads are answered once), and
     `inputs.ask` asks Druid. A feature has no state: what two of its hooks need follows from the inputs again.
 
     1. Observe (`observe.py`): `specified`.
-    2. Decide (`decide/decision.py`): `refuse`, `prepared`; `desired`, `applies`, `steps`, `removals`; `judge`. Then the
-       API server is asked about the steps that are not blocked, and `judge_results` has its verdicts. From `desired`
-       on, it is decided again if one is `reconsidered`. Then `decide/rollout/` delays restarts, and `after_gate` and
-       `warnings` follow.
+    2. Decide (`decide/decision.py`): `refuse`, `prepared`, `needs_all_claims`; `desired`, `applies`, `steps`,
+       `removals`; `judge`. Then the API server is asked about the steps that are not blocked, and `judge_results` has
+       its verdicts. From `desired` on, it is decided again if one is `reconsidered`. Then `decide/rollout/` delays
+       restarts, and `after_gate` and `warnings` follow.
     3. Act. When Kubernetes has been written: `desired_in_druid`, `in_druid`.
     4. Report (`kind.py`), after the steps were carried out, or in check mode would be: `status`, `events`, `requeue`;
        `restart_causes` and `without_records` for the plan, too.
@@ -72,6 +72,10 @@ class Feature:
     def prepared(self, inputs: Inputs) -> Inputs:
         """Return the inputs with what all features have to know before they decide, such as other desired objects."""
         return inputs
+
+    def needs_all_claims(self, inputs: Inputs) -> bool:
+        """Return whether PVCs of the namespace count that do not have the label of the cluster."""
+        return False
 
     def desired(self, desired: Desired, inputs: Inputs) -> Desired:
         """Return the desired objects as this feature changes them; `desired` has the changes of those before it.

@@ -40,7 +40,7 @@ def name_collisions(draft: Draft) -> tuple[Finding, ...]:
     It is one finding if a resource has the cluster's own name.
     """
     inputs, cluster = draft.inputs, draft.inputs.cluster
-    existing = {**inputs.observed.objects, **inputs.unlisted}
+    existing = inputs.with_objects(inputs.reads.unlisted(inputs)).observed.objects
     found = ((group, existing.get(key_of(manifest))) for group, manifest in desired_objects(inputs.desired))
     taken = [(group, live) for group, live in found if live is not None and not is_ours(live, cluster)]
     if any(is_of_resource(live, cluster) for _group, live in taken):

@@ -7,13 +7,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claim_updates import kept_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.other_objects import with_all_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.removed_roles import role_warnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import retain, targets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
@@ -41,10 +39,13 @@ class Removal(Feature):
     """Deletes what is not desired any more, but not all groups at once, and warns if others need what is deleted."""
 
     def prepared(self, inputs: Inputs) -> Inputs:
-        """Return the inputs with the ReplicaSets that a removed group leaves without an owner, and with its PVCs."""
-        removed = removed_objects(inputs.cluster, inputs.desired, inputs.live)
-        inputs = replace(inputs, others=(*inputs.others, *replica_sets(inputs)))
-        return with_all_claims(inputs) if any(step.deletes and step.key.kind == SET for step in removed) else inputs
+        """Return the inputs with the ReplicaSets that a removed group leaves without an owner."""
+        return inputs.with_objects(replica_sets(inputs))
+
+    def needs_all_claims(self, inputs: Inputs) -> bool:
+        """Return whether a StatefulSet is removed, whose PVCs are retained or deleted."""
+        removed = removed_objects(inputs.cluster, inputs.desired, inputs.observed)
+        return any(step.deletes and step.key.kind == SET for step in removed)
 
     def judge(self, draft: Draft) -> tuple[Finding, ...]:
         """Return a finding if the spec has no groups, and objects of groups would be deleted, or their PVCs marked.
@@ -67,7 +68,7 @@ class Removal(Feature):
 
     def removals(self, inputs: Inputs) -> tuple[Step, ...]:
         """Return the deletions, and what they need."""
-        return removed_objects(inputs.cluster, inputs.desired, inputs.live_and_all_claims)
+        return removed_objects(inputs.cluster, inputs.desired, inputs.with_all_claims)
 
     def after_gate(self, plan: Plan, inputs: Inputs) -> Plan:
         """Return the plan with a warning for each role that it removes."""
@@ -113,7 +114,7 @@ def replica_sets(inputs: Inputs) -> tuple[Manifest, ...]:
 
     That is when a group is removed, or pods run without their Deployment.
     """
-    cluster, live = inputs.cluster, inputs.live
+    cluster, live = inputs.cluster, inputs.observed
     is_pruned = any(step.removes_group for step in removed_objects(cluster, inputs.desired, live))
     may_exist = is_pruned or targets.runs_without_deployment(cluster, live)
     return inputs.reads.list_objects(REPLICA_SET, f"{names.CLUSTER_LABEL}={cluster.name}") if may_exist else ()

@@ -156,10 +156,10 @@ def _is_on(inputs: Inputs) -> bool:
     setting = inputs.cluster.annotations.get(SETTING)
     if setting in _BOOLEANS:
         return setting == "true"
-    workloads = [*inputs.live.of_kind(*WORKLOADS)]
+    workloads = [*inputs.observed.of_kind(*WORKLOADS)]
     if any(Record.of(each).recorded for each in workloads):
         return True
-    orphans = (pod for group in inputs.cluster.groups for pod in inputs.live.orphans_of(group.unique_name))
+    orphans = (pod for group in inputs.cluster.groups for pod in inputs.observed.orphans_of(group.unique_name))
     pods = (*(each["spec"]["template"]["spec"] for each in workloads), *(pod["spec"] for pod in orphans))
     return not any(uses(each, {*_our_config_maps(inputs.cluster), _ROOT_CA}) for each in pods)
 
@@ -171,9 +171,9 @@ def _is_excluded(group: Group) -> bool:
 def _record(group: Group, desired: Desired, inputs: Inputs, *, is_on: bool) -> Record:
     """Return the record of a group; that of an excluded one, or of a cluster without records, stays as it is."""
     kinds = dict.fromkeys((group.kind, *WORKLOADS))
-    found = (inputs.live.objects.get(ObjectKey(kind, group.unique_name)) for kind in kinds)
+    found = (inputs.observed.objects.get(ObjectKey(kind, group.unique_name)) for kind in kinds)
     workload = next((live for live in found if live is not None), None)
-    orphan: Manifest = next(inputs.live.pods_of(group), {})
+    orphan: Manifest = next(inputs.observed.pods_of(group), {})
     record = Record(restarted=_annotation(orphan)) if workload is None else Record.of(workload)
     if _is_excluded(group) or not is_on:
         return record
@@ -246,5 +246,5 @@ def _changed_since(key: ObjectKey, used: Mapping[str, Collection[ObjectKey]], in
     live = _read(key, inputs)
     changed = changed_at(live) if isinstance(live, dict) else ""
     groups = (group for group in inputs.cluster.groups if key in used.get(group.key, ()))
-    started = (started_at(pod, group.unique_name) for group in groups for pod in inputs.live.pods_of(group))
+    started = (started_at(pod, group.unique_name) for group in groups for pod in inputs.observed.pods_of(group))
     return changed if any(since and since < changed for since in started) else ""

@@ -44,8 +44,8 @@ class Services(Feature):
 def retained_services(inputs: Inputs) -> tuple[str, ...]:
     """Return a warning for each Service that stays although it was removed from the spec."""
     desired = {key_of(manifest) for _group, manifest in desired_objects(inputs.desired)}
-    used = subdomains(inputs.cluster, inputs.live)
-    found = (key_of(live) for live in inputs.live.of_kind("Service"))
+    used = subdomains(inputs.cluster, inputs.observed)
+    found = (key_of(live) for live in inputs.observed.of_kind("Service"))
     retained = sorted(key.name for key in found if key not in desired and used.get(key.name))
     return tuple(_warning(name, ", ".join(sorted(used[name]))) for name in retained)
 
@@ -60,7 +60,7 @@ def _warning(name: str, groups: str) -> str:
 def headless_services(draft: Draft) -> tuple[Finding, ...]:
     """Return a finding for each Service that would no longer be headless, although pods have it as their subdomain."""
     changed = [step for step in draft.applies if step.key.kind == "Service" and _ends_being_headless(step)]
-    used = subdomains(draft.inputs.cluster, draft.inputs.live) if changed else {}
+    used = subdomains(draft.inputs.cluster, draft.inputs.observed) if changed else {}
     return tuple(_no_longer_headless(step) for step in changed if step.key.name in used)
 
 
@@ -86,7 +86,7 @@ def taken_services(draft: Draft) -> tuple[Finding, ...]:
     taken = [step for step in draft.applies if step.key.kind == "Service" and _selects_other_pods(step)]
     if not taken:
         return ()
-    cluster, live = draft.inputs.cluster, draft.inputs.live
+    cluster, live = draft.inputs.cluster, draft.inputs.observed
     used, coming = subdomains(cluster, live), next_subdomains(cluster, live)
     found = ((step, {*used.get(step.key.name, ()), *coming.get(step.key.name, ())} - {step.group}) for step in taken)
     return tuple(_not_yet(step, others) for step, others in found if others)

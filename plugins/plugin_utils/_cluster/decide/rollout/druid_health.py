@@ -204,7 +204,7 @@ def _historicals(inputs: Inputs) -> int:
     The default rules require two replicas. With one Historical, each segment that is added during a rollout lacks one.
     """
     groups = (group for group in inputs.cluster.groups if group.node_type == "historical")
-    return sum(max(group.replicas, inputs.live.replicas(group) or 0) for group in groups)
+    return sum(max(group.replicas, inputs.observed.replicas(group) or 0) for group in groups)
 
 
 def _segments(counts: Mapping[str, SegmentCounts], historicals: int) -> str:
@@ -255,7 +255,7 @@ def _is_over(inputs: Inputs, limit: int) -> bool:
     """
     restarted = ((inputs.resource.get("status") or {}).get("rollout") or {}).get("group")
     groups = [group for group in inputs.cluster.groups if group.key == restarted] or inputs.cluster.groups
-    pods = (pod for group in groups for pod in inputs.live.pods_of(group))
+    pods = (pod for group in groups for pod in inputs.observed.pods_of(group))
     conditions = ((pod.get("status") or {}).get("conditions") or () for pod in pods)
     ready = (each for found in conditions if is_ready(found) for each in found if each["type"] == "Ready")
     since = max((str(each["lastTransitionTime"]) for each in ready if each.get("lastTransitionTime")), default=None)

@@ -74,7 +74,7 @@ def evictions(inputs: Inputs, others: Iterable[Step]) -> tuple[Evict, ...]:
     """Return the eviction of the next pod of each group, unless one of the other steps replaces its pods."""
     replaced = {step.group for step in others if _replaces_pods(step)}
     groups = (group for group in inputs.cluster.groups if group.key not in replaced)
-    found = ((group, outdated_pods(group, inputs.live)) for group in groups)
+    found = ((group, outdated_pods(group, inputs.observed)) for group in groups)
     return tuple(_eviction(group, pods, inputs) for group, pods in found if pods)
 
 
@@ -147,7 +147,7 @@ def _replaces_pods(step: Step) -> bool:
 
 
 def _eviction(group: Group, pods: list[Manifest], inputs: Inputs) -> Evict:
-    observed = inputs.live
+    observed = inputs.observed
     workload = observed.workload(group) or {}
     missing = missing_volumes(pods[0], workload)
     cause = f"subdomain: {subdomain(pods[0])} -> {workload['spec'].get('serviceName') or '(none)'}"
@@ -182,7 +182,7 @@ def _has_been_ready(pod: Manifest, seconds: int, now: datetime) -> bool:
 
 def _with_all_budgets(inputs: Inputs) -> Observed:
     """Return the live objects with the PodDisruptionBudgets of others: they may not allow an eviction."""
-    return inputs.live.with_objects(inputs.reads.list_objects(BUDGET))
+    return inputs.observed.with_objects(inputs.reads.list_objects(BUDGET))
 
 
 BUDGET = "PodDisruptionBudget"

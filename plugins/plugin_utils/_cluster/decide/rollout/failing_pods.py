@@ -43,7 +43,7 @@ def failing_pods(inputs: Inputs) -> tuple[Delete, ...]:
     if not inputs.cluster.get("forceDeleteStsPodOnError"):
         return ()
     groups = (group for group in inputs.cluster.groups if not group.is_deployment)
-    found = ((group, next(_blocking(group, inputs.live, inputs.now), None)) for group in groups)
+    found = ((group, next(_blocking(group, inputs.observed, inputs.now), None)) for group in groups)
     return tuple(Delete(group=group.key, live=pod) for group, pod in found if pod is not None)
 
 

@@ -66,7 +66,7 @@ def gate(steps: Sequence[Step], inputs: Inputs, blocked: Sequence[Step] = ()) ->
     """
     restarts = {step.group or "": step for step in steps if step.restart.pods}
     order = rollout_order(inputs.cluster, (*restarts.values(), *blocked))
-    found = group_states(inputs.cluster, inputs.live, as_it_is=True)
+    found = group_states(inputs.cluster, inputs.observed, as_it_is=True)
     states = {state.key: _without_stuck_controller(state, restarts.get(state.key)) for state in found}
     created = {step.group for step in steps if step.creates and step.key.kind in WORKLOADS}
     rolls = bool(inputs.cluster.spec.get("rollingDeploy"))

@@ -46,7 +46,7 @@ class NotCreated(NamedTuple):
 
 def events_of_missing_pods(inputs: Inputs) -> tuple[Manifest, ...]:
     """Return the events of the namespace, if a pod is missing whose absence only they explain."""
-    live = inputs.live
+    live = inputs.observed
     found = (
         (workload, [*live.pods_of(group)]) for group in inputs.cluster.groups if (workload := live.workload(group))
     )

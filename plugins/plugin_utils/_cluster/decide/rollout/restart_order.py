@@ -77,10 +77,11 @@ def blocked_restarts(candidates: Iterable[Step], findings: Iterable[Finding], in
 
 def _predicted(step: Step, inputs: Inputs) -> Step:
     """Return the step with the object afterwards, from a dry run as far as it was not rejected."""
-    verdicts = inputs.recreations if step.recreates else inputs.reads.templates
-    verdict = verdicts.get(step.key)
-    if verdict is not None and verdict.after is not None:
-        return replace(step, after=verdict.after)
+    template = inputs.reads.templates.get(step.key)
+    stored = None if template is None else template.after
+    after = inputs.admitted.get(step.key) if step.recreates else stored
+    if after is not None:
+        return replace(step, after=after)
     if not step.recreates or step.live is None or step.after is not None:
         return step
     return replace(step, after=compare(step.live, step.manifest).predicted)

@@ -126,8 +126,8 @@ def _runs(group: Group) -> bool:
 
 def live_replicas(group: Group, inputs: Inputs) -> int:
     """Return the number of pods that the StatefulSet has, or those that its next one would adopt."""
-    workload = inputs.live.workload(group)
-    return inputs.live.orphaned_replicas(group.unique_name) if workload is None else replicas(workload)
+    workload = inputs.observed.workload(group)
+    return inputs.observed.orphaned_replicas(group.unique_name) if workload is None else replicas(workload)
 
 
 def situation(inputs: Inputs) -> Situation:
@@ -188,7 +188,7 @@ def _unknown(inputs: Inputs, servers: tuple[HistoricalServer, ...]) -> Iterator[
     """Yield the names of the pods that are ready, but that Druid does not know."""
     for group in inputs.cluster.groups:
         if group.node_type == HISTORICAL:
-            pods = (pod for pod in inputs.live.pods_of(group) if _is_ready(pod))
+            pods = (pod for pod in inputs.observed.pods_of(group) if _is_ready(pod))
             yield from (_name(pod) for pod in pods if server_of(pod, group, servers) is None)
 
 
@@ -203,7 +203,7 @@ def _kept_pods(inputs: Inputs) -> Iterator[tuple[Group, str, Manifest | None]]:
     """Yield the pods that the spec keeps, with their groups and names; None if one does not exist."""
     for group in inputs.cluster.groups:
         if group.node_type == HISTORICAL:
-            pods = {_name(pod): pod for pod in inputs.live.pods_of(group)}
+            pods = {_name(pod): pod for pod in inputs.observed.pods_of(group)}
             for name in _kept_names(group, inputs, pods):
                 yield group, name, pods.get(name)
 
@@ -224,7 +224,7 @@ def _kept_replicas(group: Group, inputs: Inputs) -> int:
 
 def _shrinking_group(group: Group, inputs: Inputs, servers: tuple[HistoricalServer, ...]) -> ShrinkingGroup:
     strategy: Mapping[str, Any] = group.decommission_strategy or {}
-    pods = {ordinal_of(pod, group.unique_name): pod for pod in inputs.live.pods_of(group)}
+    pods = {ordinal_of(pod, group.unique_name): pod for pod in inputs.observed.pods_of(group)}
     first = _first(group, inputs)
     leaving = range(first + group.replicas, first + live_replicas(group, inputs))
     return ShrinkingGroup(
@@ -247,7 +247,7 @@ def _leaving_pod(ordinal: int, group: Group, pod: Manifest | None, servers: tupl
 
 def _is_stopping(entry: Entry, inputs: Inputs) -> bool:
     """True if the pod exists, and is one that the spec does not have any more."""
-    if ObjectKey("Pod", entry.pod) not in inputs.live.objects:
+    if ObjectKey("Pod", entry.pod) not in inputs.observed.objects:
         return False
     group = next((each for each in inputs.cluster.groups if each.key == entry.group), None)
     if group is None or group.is_deployment:
@@ -257,7 +257,7 @@ def _is_stopping(entry: Entry, inputs: Inputs) -> bool:
 
 
 def _first(group: Group, inputs: Inputs) -> int:
-    workload = inputs.live.workload(group)
+    workload = inputs.observed.workload(group)
     return first_ordinal(workload) if workload else 0
 
 

@@ -164,5 +164,5 @@ def annotations_of(record: Iterable[Entry]) -> dict[str, str]:
 
 
 def _annotated(inputs: Inputs) -> tuple[Entry, ...]:
-    annotations = (live["metadata"].get("annotations") or {} for live in inputs.live.of_kind("StatefulSet"))
+    annotations = (live["metadata"].get("annotations") or {} for live in inputs.observed.of_kind("StatefulSet"))
     return tuple(entry for each in annotations for entry in from_annotation(each.get(names.DECOMMISSION_ANNOTATION)))

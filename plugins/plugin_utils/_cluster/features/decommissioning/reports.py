@@ -234,7 +234,7 @@ def _since(groups: Iterable[Group], record: Iterable[Entry], inputs: Inputs) -> 
     needed = min((entry.started_at for entry in record), default=None)
     if needed is None:
         return None
-    return max((needed, *(_changed(pod) for group in groups for pod in inputs.live.pods_of(group))))
+    return max((needed, *(_changed(pod) for group in groups for pod in inputs.observed.pods_of(group))))
 
 
 def _changed(pod: Manifest) -> str:
@@ -246,7 +246,7 @@ def _changed(pod: Manifest) -> str:
 
 def _causes(groups: Iterable[Group], inputs: Inputs) -> Iterator[str]:
     keys = {group.key for group in groups}
-    for found in group_states(inputs.cluster, inputs.live, as_it_is=True):
+    for found in group_states(inputs.cluster, inputs.observed, as_it_is=True):
         if found.key in keys:
             yield found.cause or found.unready or f"group {found.key} has no pods"
 

@@ -74,7 +74,7 @@ def with_decommission(plan: Plan, inputs: Inputs) -> Plan:
     # A blocker of the whole cluster blocks this, too.
     is_blocked = any(finding.is_problem and finding.group is None for finding in plan.findings)
     since = exists_since(inputs)
-    later = with_effects([*_later(decided, inputs)], inputs.live_and_all_claims, inputs.cluster, since)
+    later = with_effects([*_later(decided, inputs)], inputs.with_all_claims, inputs.cluster, since)
     return replace(
         plan,
         steps=(*plan.steps, *(() if is_blocked else _in_druid(decided, inputs))),
@@ -86,7 +86,7 @@ def with_decommission(plan: Plan, inputs: Inputs) -> Plan:
 def _later(decided: Decommission, inputs: Inputs) -> Iterator[Step]:
     """Yield the change of each StatefulSet that has to have fewer replicas later."""
     for group in inputs.cluster.groups:
-        live = inputs.live.workload(group)
+        live = inputs.observed.workload(group)
         if live is None or decided.replicas.get(group.key, group.replicas) <= group.replicas:
             continue
         if live_replicas(group, inputs) > group.replicas:

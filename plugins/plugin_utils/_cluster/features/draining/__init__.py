@@ -63,7 +63,7 @@ class Draining(Feature):
     def desired(self, desired: Desired, inputs: Inputs) -> Desired:
         """Return the desired objects, in which StatefulSets keep the pods that are not drained."""
         found = drains(inputs)
-        return with_copies(with_drains(desired, found), found, inputs.live, inputs.admitted)
+        return with_copies(with_drains(desired, found), found, inputs.observed, inputs.admitted)
 
     def applies(self, steps: Sequence[Apply], inputs: Inputs) -> Iterator[Apply]:
         """Yield the writes; those of drained StatefulSets with the pods that the spec keeps."""

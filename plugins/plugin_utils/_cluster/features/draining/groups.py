@@ -112,7 +112,7 @@ def is_under_way(group: WorkerGroup) -> bool:
 
 
 def _live(inputs: Inputs, group: Group) -> Manifest | None:
-    live = inputs.live.objects.get(ObjectKey("StatefulSet", group.unique_name))
+    live = inputs.observed.objects.get(ObjectKey("StatefulSet", group.unique_name))
     return None if live is None or is_terminating(live) else live
 
 
@@ -130,7 +130,7 @@ def _records(inputs: Inputs, group: Group, live: Manifest) -> tuple[Record, ...]
         found = from_annotation(text_of(live))
     else:
         status = inputs.resource.get("status") or {}
-        found = records_of_status(status, group.unique_name, inputs.live.pods_of(group))
+        found = records_of_status(status, group.unique_name, inputs.observed.pods_of(group))
     return tuple(without_future(record, inputs.now) for record in found)
 
 
@@ -139,9 +139,9 @@ def _interrupted(inputs: Inputs, group: Group, manifest: Manifest) -> WorkerGrou
 
     Which of the pods are outdated is known only when a new StatefulSet has adopted them. Until then, all of them stay.
     """
-    live = inputs.live.objects.get(ObjectKey("StatefulSet", group.unique_name), manifest)
+    live = inputs.observed.objects.get(ObjectKey("StatefulSet", group.unique_name), manifest)
     pods = tuple(pod for pod in _pods(inputs, group, manifest) if not pod.is_terminating)
-    holder = live if _is_marked(live) else inputs.live.objects.get(_config_map(group), live)
+    holder = live if _is_marked(live) else inputs.observed.objects.get(_config_map(group), live)
     records = _records(inputs, group, holder)
     if not records and not _is_marked(holder) and not (is_drained(group) and pods):
         return None
@@ -188,9 +188,9 @@ def _worker_group(
 
 def _pods(inputs: Inputs, group: Group, live: Manifest) -> Iterator[WorkerPod]:
     # A controller that is stuck replaces no pod: the pods are evicted.
-    is_replaced = is_replaced_by_controller(group) and not is_stuck(group, inputs.live)
+    is_replaced = is_replaced_by_controller(group) and not is_stuck(group, inputs.observed)
     revision = (live.get("status") or {}).get("updateRevision") if is_replaced else None
-    for pod in inputs.live.pods_of(group):
+    for pod in inputs.observed.pods_of(group):
         ordinal = ordinal_of(pod, group.unique_name)
         if ordinal is not None:
             yield WorkerPod(
@@ -219,7 +219,7 @@ def _with_workers(found: WorkerGroup, group: Group, inputs: Inputs) -> WorkerGro
     answer = inputs.reads.druid.answer(questions.WORKERS)
     if isinstance(answer, Unavailable):
         return replace(found, unreachable=answer.message.rstrip("."), is_refused=answer.cause in LASTING)
-    pods = {pod["metadata"]["name"]: pod for pod in inputs.live.pods_of(group)}
+    pods = {pod["metadata"]["name"]: pod for pod in inputs.observed.pods_of(group)}
     return replace(found, pods=tuple(_with_worker(each, pods[each.name], found, group, inputs) for each in found.pods))
 
 
@@ -241,7 +241,7 @@ def _workers(inputs: Inputs) -> tuple[questions.Worker, ...]:
 
 def _pods_with_records(inputs: Inputs, group: Group, found: WorkerGroup) -> Iterator[tuple[Manifest, Record | None]]:
     records = {record.pod: record for record in found.records}
-    yield from ((pod, records.get(pod["metadata"]["name"])) for pod in inputs.live.pods_of(group))
+    yield from ((pod, records.get(pod["metadata"]["name"])) for pod in inputs.observed.pods_of(group))
 
 
 def _restarts(inputs: Inputs, group: Group, live: Manifest, manifest: Manifest) -> bool:

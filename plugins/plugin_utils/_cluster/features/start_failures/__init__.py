@@ -68,7 +68,7 @@ class StartFailures(Feature):
 
 
 def _explanations(inputs: Inputs) -> Iterator[tuple[str, Explanation]]:
-    found = (pod for group in inputs.cluster.groups for pod in sorted(inputs.live.pods_of(group), key=_name))
+    found = (pod for group in inputs.cluster.groups for pod in sorted(inputs.observed.pods_of(group), key=_name))
     failing = [*islice((pod for pod in found if crashed(pod) or hanging(pod, inputs.now)), MAX_PODS)]
     unread = [_unread_secret(pod, inputs) for pod in failing]
     # Most clusters have none, and to search all objects for secrets takes a while.
@@ -167,7 +167,7 @@ def _ports(pod: Manifest, container: _Container, kind: str) -> Sequence[int]:
 def _masker(inputs: Inputs) -> _Masked:
     """Return a function that masks the secrets of all objects that were read, and what is in places of secrets."""
     referenced = filter(None, inputs.observed.references.values())
-    read = (*inputs.live.objects.values(), *referenced, *inputs.reads.read_objects())
+    read = (*inputs.observed.objects.values(), *referenced, *inputs.reads.read_objects())
     known = masker_of([searched(inputs.resource), *read])
     return lambda text: known.text(masking.masked(text))
 

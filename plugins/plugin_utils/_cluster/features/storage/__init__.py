@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import CLAIM, capacity
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.other_objects import with_all_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.expansion import (
     blocked_expansion,
@@ -63,10 +62,9 @@ class Storage(Feature):
 
     texts = (("expandingVolumes", "awaited"), ("orphanedPvcs", "message"))
 
-    def prepared(self, inputs: Inputs) -> Inputs:
-        """Return the inputs with all PVCs, if a StatefulSet owns some that the cluster retains, or sizes may differ."""
-        is_needed = retains_claims(inputs.cluster) or may_lack_labels(inputs)
-        return with_all_claims(inputs) if is_needed else inputs
+    def needs_all_claims(self, inputs: Inputs) -> bool:
+        """Return whether a StatefulSet may own PVCs that the cluster retains, or sizes may differ."""
+        return retains_claims(inputs.cluster) or may_lack_labels(inputs)
 
     def desired(self, desired: Desired, inputs: Inputs) -> Desired:
         """Return the desired objects with the present sizes in the templates of groups that grow later."""

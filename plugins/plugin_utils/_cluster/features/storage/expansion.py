@@ -57,7 +57,7 @@ def growing(group: Group, inputs: Inputs) -> tuple[GroupClaim, ...]:
     """
     if not inputs.cluster.expands_pvcs:
         return ()
-    mounted = mounted_claims(inputs.live)
+    mounted = mounted_claims(inputs.observed)
     found = (claim for claim in used_claims(group, inputs) if claim.is_bound and not _is_less(claim.requested, claim))
     small = (claim for claim in found if _is_less(claim.capacity, claim))
     return tuple(claim for claim in small if claim.name in mounted or _PENDING not in _conditions(claim.live))
@@ -166,7 +166,7 @@ def _has_smaller_templates(group: Group, inputs: Inputs) -> bool:
 
 
 def _templates(group: Group, inputs: Inputs) -> Iterator[tuple[dict[str, Size], Any]]:
-    live = inputs.live.workload(group)
+    live = inputs.observed.workload(group)
     if live is not None and live["kind"] == "StatefulSet":
         specified = sizes_of_templates(group.concatenated("volumeClaimTemplates"))
         yield sizes_of_templates(live["spec"].get("volumeClaimTemplates") or ()), specified.items()
@@ -187,7 +187,7 @@ def with_deferred_sizes(desired: Desired, inputs: Inputs) -> Desired:
 
 
 def _with_live_sizes(manifest: Manifest, inputs: Inputs) -> Manifest:
-    live = inputs.live.objects.get(ObjectKey("StatefulSet", manifest["metadata"]["name"]))
+    live = inputs.observed.objects.get(ObjectKey("StatefulSet", manifest["metadata"]["name"]))
     if manifest["kind"] != "StatefulSet" or live is None:
         return manifest
     sizes = sizes_of_templates(live["spec"].get("volumeClaimTemplates") or ())

@@ -92,10 +92,10 @@ def _steps(inputs: Inputs, listed: Mapping[str, tuple[Manifest, ...]]) -> Iterat
 
 def _is_settled(inputs: Inputs) -> bool:
     """Return whether each group has all its pods: as many as specified, or as admission stores instead."""
-    changed = changed_objects(inputs.cluster, inputs.desired, inputs.live, inputs.admitted)
+    changed = changed_objects(inputs.cluster, inputs.desired, inputs.observed, inputs.admitted)
     scaled = {step.group or "": step for step in changed if _sets_replicas(step)}
     present = {group: (step.live or {})["spec"]["replicas"] for group, step in scaled.items()}
-    states = group_states(inputs.cluster, inputs.live, stored=present)
+    states = group_states(inputs.cluster, inputs.observed, stored=present)
     if not all(state.is_complete for state in states):
         return False
     return present == stored_replicas(inputs.reads.dry_run(step) for step in scaled.values())
@@ -110,7 +110,7 @@ def _sets_replicas(step: Step) -> bool:
 
 def _users(inputs: Inputs, listed: Mapping[str, tuple[Manifest, ...]]) -> Users:
     """Return what may use a PVC: of the whole namespace, if it has been listed."""
-    return Users(*(tuple(listed.get(kind) or inputs.live.of_kind(kind)) for kind in KINDS))
+    return Users(*(tuple(listed.get(kind) or inputs.observed.of_kind(kind)) for kind in KINDS))
 
 
 def _usage(claim: PodClaim, users: Users, since: str | None, inputs: Inputs) -> str | None:

@@ -51,7 +51,7 @@ def may_lack_labels(inputs: Inputs) -> bool:
 
     That is when a pod has one that was not listed, or, as a stopped group has no pods, when requests change.
     """
-    groups, live = inputs.cluster.groups, inputs.live
+    groups, live = inputs.cluster.groups, inputs.observed
     return any(_changes_sizes(group, live) or _has_unlisted_claims(group, live) for group in groups)
 
 
@@ -91,7 +91,7 @@ def shrinking_claims(draft: Draft) -> tuple[Finding, ...]:
 
 
 def _shrinking_claims_of(group: Group, inputs: Inputs) -> Iterator[Finding]:
-    observed = inputs.live_and_all_claims
+    observed = inputs.with_all_claims
     workload = observed.workload(group)
     # A size that admission sets is not that of the spec.
     admitted = sizes_of_templates(admitted_templates(group, inputs))
@@ -135,7 +135,7 @@ def undersized_pvcs(inputs: Inputs) -> tuple[str, ...]:
 
 
 def _undersized(group: Group, inputs: Inputs) -> Iterator[str]:
-    where, live = f"spec.nodes[{group.key}]", inputs.live_and_all_claims
+    where, live = f"spec.nodes[{group.key}]", inputs.with_all_claims
     for manifest in inputs.desired.groups.get(group.key, ()):
         if manifest["kind"] == CLAIM:
             name = manifest["metadata"]["name"]
@@ -242,7 +242,7 @@ def added_claims(draft: Draft) -> tuple[Finding, ...]:
         for manifest in inputs.desired.groups[group.key]
         if manifest["kind"] == "StatefulSet" and not group.stopped
     )
-    found = ((group.key, manifest, [*_kept(manifest, group, inputs.live)]) for group, manifest in sets)
+    found = ((group.key, manifest, [*_kept(manifest, group, inputs.observed)]) for group, manifest in sets)
     lacking = ((key, each, [pod for pod in pods if missing_volumes(pod, each)]) for key, each, pods in found)
     return tuple(_finding(key, manifest, pods) for key, manifest, pods in lacking if pods)
 

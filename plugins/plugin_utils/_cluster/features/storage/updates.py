@@ -137,7 +137,7 @@ def _former(claim: GroupClaim, inputs: Inputs) -> tuple[Mapping[str, str], bool]
 
     Without a StatefulSet, its recreation was interrupted: then the PVCs show what is missing.
     """
-    workload = inputs.live.workload(claim.group)
+    workload = inputs.observed.workload(claim.group)
     if claim.ordinal is None or workload is None:
         return {}, True
     name = template_name(claim.template)
@@ -201,7 +201,7 @@ def retains_claims(cluster: Cluster) -> bool:
 
 def released_claims(inputs: Inputs) -> tuple[Step, ...]:
     """Return the steps that separate retained PVCs from the StatefulSets of groups that stay."""
-    claims = list(inputs.live_and_all_claims.of_kind(retain.CLAIM))
+    claims = list(inputs.with_all_claims.of_kind(retain.CLAIM))
     return tuple(step for live, group in _retaining_sets(inputs) for step in _released(live, claims, group))
 
 
@@ -215,7 +215,7 @@ def _released(live: Manifest, claims: list[Manifest], group: str | None) -> tupl
 def _retaining_sets(inputs: Inputs) -> Iterator[tuple[Manifest, str | None]]:
     """Yield the StatefulSets whose policy is and stays Retain. The step that sets Retain releases the PVCs itself."""
     for group, manifest in desired_objects(inputs.desired):
-        live = inputs.live.objects.get(key_of(manifest)) if manifest["kind"] == "StatefulSet" else None
+        live = inputs.observed.objects.get(key_of(manifest)) if manifest["kind"] == "StatefulSet" else None
         if live is None or is_terminating(live) or not is_ours(live, inputs.cluster):
             continue
         if not retain.deletes_pvcs(live) and not retain.deletes_pvcs(manifest):

@@ -50,7 +50,7 @@ class Answers(ClusterReads):
         self.objects = {key_of(each): each for each in objects}
         self.lists, self.classes, self.verdicts, self.answers = lists or {}, classes or {}, verdicts or {}, answers
         self.druid, self.secrets, self.templates = druid or DruidState(), {}, {}
-        self.logs = logs or {}
+        self.logs, self._known = logs or {}, {}
         self.asked: list[Any] = []
 
     def get(self, kind: str, name: str) -> Manifest | None:
@@ -156,7 +156,7 @@ def decided(found: Inputs) -> Plan:
 def decided_with_live(found: Inputs) -> tuple[Plan, Observed]:
     """Return the plan, and the live objects that it is based on."""
     plan, decided_on = decide(found)
-    return plan, (decided_on or found).live
+    return plan, (decided_on or found).observed
 
 
 def inputs_of(resource: dict[str, Any], **more: Any) -> Inputs:

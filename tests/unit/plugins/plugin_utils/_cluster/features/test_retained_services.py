@@ -51,7 +51,7 @@ def test_services_of_running_pods_stay(
     cluster: Any, subdomain: str | None, name: str, replicas: int, removed: list[str], warns: bool
 ) -> None:
     found = inputs(cluster, observed(subdomain, name, replicas))
-    steps = removed_objects(found.cluster, found.desired, found.live)
+    steps = removed_objects(found.cluster, found.desired, found.observed)
     assert [step.key.name for step in steps if step.key.kind == "Service"] == removed
     text = (
         "Service druid-c-brokers was removed from the spec, but is retained until no pod of group brokers has it as "

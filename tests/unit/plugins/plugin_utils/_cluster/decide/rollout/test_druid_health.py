@@ -194,7 +194,7 @@ def test_it_does_not_wait_for_replicas_that_no_historical_could_load(historicals
 def test_a_pod_that_another_group_gets_meanwhile_does_not_prolong_it() -> None:
     found = cluster_inputs(AFTER_HISTORICALS, {**HEALTHY, **NO_SEGMENTS}, 601)
     just_now = {"conditions": [{**READY, "lastTransitionTime": timestamp(NOW)}]}
-    pods = [pod for pod in found.live.of_kind("Pod") if "brokers" in pod["metadata"]["name"]]
+    pods = [pod for pod in found.observed.of_kind("Pod") if "brokers" in pod["metadata"]["name"]]
     added = [{**pod, "status": {**pod["status"], **just_now}} for pod in pods]
     gated = druid_gate(replace(found, observed=found.observed.with_objects(added)), ["brokers"])
     assert added
@@ -284,7 +284,7 @@ def test_only_what_its_groups_can_answer_is_asked() -> None:
 
 
 def gated(found: Inputs) -> Gated:
-    return gate(rolling.steps(found.cluster, found.live), found)
+    return gate(rolling.steps(found.cluster, found.observed), found)
 
 
 def test_the_gate_of_a_rollout() -> None:

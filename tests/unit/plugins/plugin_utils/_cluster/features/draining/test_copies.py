@@ -151,7 +151,7 @@ def test_a_stateful_set_that_is_being_deleted_has_the_record_itself(records: Any
 def objects(which: Inputs) -> dict[ObjectKey, Any]:
     """Return the desired objects of the group, as they are compared with the live ones."""
     found = drains(which)
-    desired = with_copies(with_drains(which.desired, found), found, which.live)
+    desired = with_copies(with_drains(which.desired, found), found, which.observed)
     return {ObjectKey(each["kind"], each["metadata"]["name"]): each for each in desired.groups[GROUP]}
 
 

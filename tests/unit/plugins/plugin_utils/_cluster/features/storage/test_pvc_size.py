@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -200,7 +199,8 @@ def test_pvcs_without_labels_are_read_if_there_may_be_any(
 
 @pytest.mark.parametrize(("desired", "warnings", "findings"), [("1Gi", 0, 1), ("2Gi", 0, 0), ("4Gi", 1, 0)])
 def test_the_size_of_a_pvc_without_labels(desired: str, warnings: int, findings: int) -> None:
-    observed_inputs = inputs(druid.cluster(claims(("d", desired))), running_with(claims(("d", "2Gi"))))
-    observed_inputs = replace(observed_inputs, claims=(claim_of("d", "2Gi"), claim("d-druid-c-routers-0", "9Gi")))
+    found = {"PersistentVolumeClaim": (claim_of("d", "2Gi"), claim("d-druid-c-routers-0", "9Gi"))}
+    observed = running_with(claims(("d", "2Gi")))
+    observed_inputs = inputs(druid.cluster(claims(("d", desired))), observed, lists=found)
     assert len(undersized_pvcs(observed_inputs)) == warnings
     assert len(shrinking_claims(Draft(observed_inputs, ()))) == findings

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -62,10 +61,10 @@ def test_nothing_is_changed_without_an_owned_pvc() -> None:
 def test_pvcs_without_our_labels_are_found_by_their_owner() -> None:
     unlabelled = claim("unlabelled", OWNER)
     unlabelled["metadata"].pop("labels")
-    found = inputs(druid.cluster({POLICY: DELETE}, **FLAG), Observed().with_objects([stateful_set(RETAIN)]))
-    assert retains_claims(found.cluster)
-    complete = replace(found, claims=(unlabelled, FREE))
-    assert [step.key.name for step in released_claims(complete)] == ["unlabelled"]
+    lists = {"PersistentVolumeClaim": (unlabelled, FREE)}
+    observed = Observed().with_objects([stateful_set(RETAIN)])
+    found = inputs(druid.cluster({POLICY: DELETE}, **FLAG), observed, lists=lists)
+    assert [step.key.name for step in released_claims(found)] == ["unlabelled"]
 
 
 @pytest.mark.parametrize(("spec", "policy"), [({}, DELETE), (FLAG, RETAIN), (FLAG, None)])
