@@ -14,6 +14,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import shown
 
 COORDINATOR, OVERLORD, BROKER, TASK_RUNNER = "coordinator", "overlord", "broker", "kubernetesTaskRunner"
 KINDS = (COORDINATOR, OVERLORD, BROKER, TASK_RUNNER)
@@ -25,7 +26,6 @@ _KIND_OF_NODE_TYPE: Mapping[str, str] = {
     "indexer": OVERLORD,
     "broker": BROKER,
 }
-_MAX_VALUE_CHARACTERS = 80
 
 Config = Mapping[str, Any]
 
@@ -77,7 +77,8 @@ def _contradictions(kind: str, groups: Iterable[Group]) -> Iterator[Finding]:
 
 
 def _contradiction(kind: str, name: str, *groups: Group) -> Finding:
-    places = (f"spec.nodes[{group.key}].dynamicConfig.{name} ({_shown(_of_group(group)[name])})" for group in groups)
+    found = ((group.key, shown(_text(_of_group(group)[name]))) for group in groups)
+    places = (f"spec.nodes[{key}].dynamicConfig.{name} ({text})" for key, text in found)
     return Finding(
         reasons.INVALID_SPEC,
         f"{' and '.join(places)} contradict each other: Druid has one dynamic configuration of {kind}. Set it in "
@@ -96,8 +97,3 @@ def _warnings(cluster: Cluster) -> Iterator[str]:
 
 def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
-
-
-def _shown(value: Any) -> str:
-    text = _text(value)
-    return text if len(text) <= _MAX_VALUE_CHARACTERS else f"{text[: _MAX_VALUE_CHARACTERS - 3]}..."

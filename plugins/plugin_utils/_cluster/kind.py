@@ -20,7 +20,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
     unrecoverable,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import stored_replicas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.run import (
     delete_resource,
     delete_without_resource,
@@ -176,7 +175,7 @@ class Druid(Kind[Options, Reconciled, Plan]):
             rollout_warnings,
             pending,
             plan.waits.refused_evictions,
-            {} if done.inputs is None else stored_replicas(done.inputs.reads.accepted),
+            done.stored_replicas,
         )
         fields = {name: value for feature in FEATURES for name, value in feature.status(reported).items()}
         return statuses.status(found, fields)

@@ -59,8 +59,7 @@ class ClusterReads(DryRuns):
     def read_secrets(self) -> dict[ReferenceKey, Manifest | None]:
         """Return all Secrets that were read: messages must not contain their values."""
         found = (each for each in self.read_objects() if each.get("kind") == "Secret")
-        keys = {ReferenceKey("Secret", str(self._namespace), each["metadata"]["name"]): each for each in found}
-        return {**keys, **self.secrets}
+        return {**{_secret_key(each): each for each in found}, **self.secrets}
 
     def storage_class(self, name: str) -> Manifest | str:
         """Return the storage class, or why it could not be read: the permission is cluster-wide, and can be missing."""
@@ -127,3 +126,8 @@ class ClusterReads(DryRuns):
                 raise
             return str(error)
         return f"storage class {name} does not exist." if found is None else found
+
+
+def _secret_key(secret: Manifest) -> ReferenceKey:
+    metadata = secret["metadata"]
+    return ReferenceKey("Secret", metadata["namespace"], metadata["name"])

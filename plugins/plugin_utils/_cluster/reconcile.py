@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decision import decide
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import stored_replicas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.refusals import refusals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.sequence import (
     deletion_of,
@@ -68,9 +69,12 @@ def _reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: da
     with options.phases("observe"):
         inputs = observe(api, resource, options, now)
     with options.phases("decide"):
-        plan, decided_on = decide(inputs)
-    live, secrets = (decided_on or inputs).observed, inputs.reads.secrets
-    done = Reconciled(resource, inputs.cluster, live, plan, inputs=decided_on)
+        plan, draft = decide(inputs)
+    secrets = inputs.reads.secrets
+    done = Reconciled(resource, inputs.cluster, inputs.observed, plan)
+    if draft is not None:
+        stored = stored_replicas(draft.verdicts)
+        done = replace(done, observed=draft.inputs.observed, inputs=draft.inputs, stored_replicas=stored)
     if inputs.schema_errors:
         return done
     paused = pause_finding(done.cluster.annotations, done.cluster.spec)

@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
@@ -23,7 +23,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step imp
 class Reconciled:
     """State, plan and (not in check mode) results of a reconcile.
 
-    `inputs` is what was decided on, None if nothing was.
+    `inputs` is what was decided on, None if nothing was. `stored_replicas`: the pods of each group for which admission
+    stores another number than specified.
     """
 
     resource: Manifest
@@ -32,6 +33,7 @@ class Reconciled:
     plan: Plan
     results: tuple[Result[Step], ...] = ()
     inputs: Inputs | None = None
+    stored_replicas: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_paused(self) -> bool:

@@ -47,8 +47,8 @@ POLICIES: tuple[Policy, ...] = (
 )
 
 
-def decide(inputs: Inputs) -> tuple[Plan, Inputs | None]:
-    """Return the plan, and the inputs with all that was read for it; None if the specification is refused."""
+def decide(inputs: Inputs) -> tuple[Plan, Draft | None]:
+    """Return the plan, and the draft with all that was read for it; None if the specification is refused."""
     if inputs.schema_errors:
         return Plan(findings=inputs.schema_errors), None
     kept = keep_finalizer(inputs.resource, inputs.keep_finalizer) if inputs.cluster.uid else ()
@@ -58,7 +58,7 @@ def decide(inputs: Inputs) -> tuple[Plan, Inputs | None]:
             return Plan(() if feature.refuses_finalizer else kept, refused), None
     draft = _settled_draft(_prepared(inputs))
     plan = _plan(draft)
-    return replace(plan, steps=(*kept, *plan.steps)), draft.inputs
+    return replace(plan, steps=(*kept, *plan.steps)), draft
 
 
 def _prepared(inputs: Inputs) -> Inputs:
@@ -76,7 +76,11 @@ def _prepared(inputs: Inputs) -> Inputs:
 def _settled_draft(inputs: Inputs) -> Draft:
     """Return the judged steps, once no feature desires something else because of what is blocked."""
     draft = _judged(inputs)
-    while (other := next(filter(None, (feature.reconsidered(draft) for feature in FEATURES)), None)) is not None:
+    # at most once for each group
+    for _group in inputs.cluster.groups:
+        other = next(filter(None, (feature.reconsidered(draft) for feature in FEATURES)), None)
+        if other is None:
+            break
         draft = _judged(other)
     return draft
 

@@ -29,6 +29,8 @@ FEATURES: tuple[Feature, ...] = (
     Validation(),
     Removal(),
     NameCollisions(),
+    # Its problems come first: pods with segments may be lost.
+    Decommissioning(),
     Storage(),
     Services(),
     SettingWarnings(),
@@ -36,7 +38,6 @@ FEATURES: tuple[Feature, ...] = (
     Quotas(),
     RestartOnChange(),
     StartFailures(),
-    Decommissioning(),
     Draining(),
     DynamicConfig(),
 )

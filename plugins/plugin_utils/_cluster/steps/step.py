@@ -250,7 +250,7 @@ class Step(step.Step):
 
     @property
     def verdicts(self) -> Literal["writes", "patches"] | None:
-        """Which dry runs of a decision have its verdict (`DryRuns`); None: it is not known before it is carried out."""
+        """What its dry run is about: a write of the object, or a patch of a PVC. None: there is no dry run."""
         return "writes" if self.manifest or self.deletes else None
 
     def dry_run(self, _context: step.Context) -> Verdict:

@@ -152,11 +152,12 @@ def has_restarted(container: _Container) -> bool:
 
 def explanation(pod: Manifest, known: Explanations, *, only_causes: bool = False) -> Iterator[str]:
     """Yield why a pod whose containers run is not ready, if it is known; `only_causes`: not just what shows it."""
-    found = known.get(_name(pod))
-    if found is None or (only_causes and not found.is_cause):
+    found, status = known.get(_name(pod)), pod.get("status") or {}
+    is_cause, text = (found.is_cause, found.text) if found else (False, "" if status.get("reason") else _message(pod))
+    if not text or (only_causes and not is_cause):
         return
     if is_unready(pod) and not is_terminating(pod) and next(failure(pod), None) is None:
-        yield f"pod {_name(pod)} is not ready: {found.text}"
+        yield f"pod {_name(pod)} is not ready: {text}"
 
 
 def log_command(pod: Manifest, container: _Container) -> str:
@@ -233,7 +234,7 @@ def _why(pod: Manifest, container: _Container, ended: Mapping[str, Any], known: 
         return
     printed = excerpt(_one_line(ended.get("message")), MAX_MESSAGE_CHARACTERS, END)
     found = known.get(_name(pod))
-    text = (found.text if found else "") or printed or _EXIT_CODES.get(ended.get("exitCode") or 0)
+    text = (found.text if found else "") or _message(pod) or printed or _EXIT_CODES.get(ended.get("exitCode") or 0)
     yield from filter(None, ((text or "").rstrip("."), log_command(pod, container)))
 
 
@@ -244,6 +245,11 @@ def _more_memory(pod: Manifest, container: _Container) -> str:
     limit = ((found.get("resources") or {}).get("limits") or {}).get("memory")
     which = f"its memory limit of {limit}" if limit else "the memory of its node"
     return f"the container needs more than {which}, raise it or lower the sizes of its JVM"
+
+
+def _message(pod: Manifest) -> str:
+    """Return what Kubernetes itself reports about the pod, such as a node that does not respond."""
+    return excerpt(_one_line((pod.get("status") or {}).get("message")), MAX_MESSAGE_CHARACTERS)
 
 
 def _one_line(text: str | None) -> str:

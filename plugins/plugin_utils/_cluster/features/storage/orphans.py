@@ -93,19 +93,21 @@ def _steps(inputs: Inputs, listed: Mapping[str, tuple[Manifest, ...]]) -> Iterat
 def _is_settled(inputs: Inputs) -> bool:
     """Return whether each group has all its pods: as many as specified, or as admission stores instead."""
     changed = changed_objects(inputs.cluster, inputs.desired, inputs.observed, inputs.admitted)
-    scaled = {step.group or "": step for step in changed if _sets_replicas(step)}
-    present = {group: (step.live or {})["spec"]["replicas"] for group, step in scaled.items()}
+    updates = [step for step in changed if _sets_replicas(step)]
+    present = {step.group or "": (step.live or {})["spec"].get("replicas") for step in updates}
     states = group_states(inputs.cluster, inputs.observed, stored=present)
     if not all(state.is_complete for state in states):
         return False
-    return present == stored_replicas(inputs.reads.dry_run(step) for step in scaled.values())
+    verdicts = [inputs.reads.dry_run(step) for step in updates]
+    specified = {step.group or "": step.manifest["spec"]["replicas"] for step in updates}
+    return present == {**specified, **stored_replicas(verdicts)}
 
 
 def _sets_replicas(step: Step) -> bool:
-    """True for an update of a workload that has another number of replicas than specified."""
+    """True for an update of a workload whose number of replicas is specified."""
     if step.key.kind not in WORKLOADS or step.live is None or step.recreates:
         return False
-    return step.manifest["spec"].get("replicas") not in (None, step.live["spec"].get("replicas"))
+    return step.manifest["spec"].get("replicas") is not None
 
 
 def _users(inputs: Inputs, listed: Mapping[str, tuple[Manifest, ...]]) -> Users:

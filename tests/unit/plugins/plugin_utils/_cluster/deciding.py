@@ -155,8 +155,8 @@ def decided(found: Inputs) -> Plan:
 
 def decided_with_live(found: Inputs) -> tuple[Plan, Observed]:
     """Return the plan, and the live objects that it is based on."""
-    plan, decided_on = decide(found)
-    return plan, (decided_on or found).observed
+    plan, drafted = decide(found)
+    return plan, (drafted.inputs if drafted else found).observed
 
 
 def inputs_of(resource: dict[str, Any], **more: Any) -> Inputs:

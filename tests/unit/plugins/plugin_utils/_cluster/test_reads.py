@@ -13,6 +13,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.dec
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import ClusterReads
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import CONFLICT, NOT_FOUND, ApiError
@@ -86,3 +87,16 @@ def test_a_namespace_that_goes_meanwhile_is_a_rejection_of_each_template() -> No
     one, two, *_others = (Apply(manifest=each, live=None) for each in found.desired.objects)
     assert reads.dry_run(one) == reads.dry_run(two)
     assert reads.template(two).rejection is not None
+
+
+class Everywhere(Server):
+    """An API server with an object of each name in each namespace."""
+
+    def get(self, kind: str, namespace: str | None, name: str) -> Manifest | None:
+        return {"kind": kind, "metadata": {"name": name, "namespace": namespace}}
+
+
+def test_secrets_of_the_same_name_are_both_known_for_masking() -> None:
+    reads = ClusterReads(Everywhere(), "ns", Options())
+    read = {where: reads.get("Secret", "s", where) for where in ("ns", "shared")}
+    assert reads.read_secrets() == {ReferenceKey("Secret", where, "s"): secret for where, secret in read.items()}

@@ -106,6 +106,11 @@ PODS: list[tuple[str, Manifest, tuple[str, ...]]] = [
         pod("p", containerStatuses=[restarted(1, "Error", message=" no space\nleft ")]),
         (f"pod p, container m: restarted once, last exit code 1 (Error): no space left; {LOG} --previous",),
     ),
+    (
+        "on a node that does not respond",
+        pod("p", reason="NodeLost", message="Node n is unresponsive.", containerStatuses=[restarted(137, "Error")]),
+        (f"pod p, container m: restarted once, last exit code 137 (Error): Node n is unresponsive; {LOG} --previous",),
+    ),
     ("ready again", pod("p", containerStatuses=[restarted(137, "OOMKilled", ready=True)]), ()),
     (
         "ready again, but another container is not",

@@ -112,8 +112,8 @@ def recorded(ordinal: int, **more: Any) -> dict[str, Any]:
 
 def document(which: Inputs, answers: dict[Question[Any], Any] | None = None) -> dict[str, Any]:
     """Return the status that follows from the decision alone."""
-    plan, decided_on = decide(with_answers(which, answers=answers))
-    done = Reconciled(which.resource, which.cluster, which.observed, plan, inputs=decided_on)
+    plan, drafted = decide(with_answers(which, answers=answers))
+    done = Reconciled(which.resource, which.cluster, which.observed, plan, inputs=drafted and drafted.inputs)
     return DRUID.status(done, plan, NOW, check_mode=False)
 
 
