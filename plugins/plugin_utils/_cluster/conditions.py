@@ -14,11 +14,11 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.causes import Cause, causes
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import blocked_groups
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.readiness import (
     GroupState,
     group_states,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import (
     NOTHING_PENDING,
     Pending,

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.conditions import ROLLOUT_WARNINGS, WARNINGS
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.druid_health import ONLY_BLOCKS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.druid_health import ONLY_BLOCKS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import STALLED
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import (
     MAX_HIDDEN,

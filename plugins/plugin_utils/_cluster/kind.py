@@ -16,10 +16,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.clock impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, names, plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import status as statuses
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.conditions import REQUESTED, ClusterState
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.pod_problems import (
-    unrecoverable,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.run import (
     delete_resource,
     delete_without_resource,
@@ -31,6 +27,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled, predicted
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.restart_causes import causes_by_group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.pod_problems import (
+    unrecoverable,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import STALLED, Pending
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step

@@ -18,13 +18,13 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.causes import paused_rollout
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.druid_health import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.druid_health import (
     DRUID_BEFORE,
     ONLY_BLOCKS,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import outdated_pods
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import GroupState
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.evictions import outdated_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.readiness import GroupState
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     REVISION_LABEL,

@@ -191,6 +191,7 @@ PACKAGES = (
 # So is all that is loaded with it, such as the steps: they get the API when they are carried out.
 PURE = (
     "plugins/plugin_utils/_cluster/decide",
+    "plugins/plugin_utils/_cluster/rollout",
     "plugins/plugin_utils/_cluster/features",
     "plugins/plugin_utils/_cluster/render",
     *(

@@ -15,18 +15,18 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.druid_health import (
-    DEADLINE_SECONDS,
-    deadline_seconds,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.failing_pods import failing_pods
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.gate import Gated, gate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import deletes_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import SpecifiedConfigs, specified
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning import strategy_warnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import Limits, limits
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.validation.fields import validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.druid_health import (
+    DEADLINE_SECONDS,
+    deadline_seconds,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.failing_pods import failing_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.gate import Gated, gate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, cluster_references
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import secrets_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import pause_finding

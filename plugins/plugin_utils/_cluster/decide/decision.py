@@ -13,11 +13,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.exe
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import deferred_removals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import orphaned_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import outdated_resource
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import evictions
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.failing_pods import failing_pods
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.missing_pods import (
-    events_of_missing_pods,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import (
     confirmed,
     dry_runs,
@@ -29,6 +24,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.evictions import evictions
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.failing_pods import failing_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.missing_pods import (
+    events_of_missing_pods,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 
 # Each one judges the steps that those before it do not block. A finding blocks its group, or all groups.

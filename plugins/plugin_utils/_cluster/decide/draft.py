@@ -17,20 +17,20 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.eff
     with_effects,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import drop_blocked
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.common_configuration import (
-    early_pods,
-    with_early_readers,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.druid_health import (
-    waiting_for_druid,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.gate import gate
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.restart_order import (
-    blocked_restarts,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.common_configuration import (
+    early_pods,
+    with_early_readers,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.druid_health import (
+    waiting_for_druid,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.gate import gate
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.restart_order import (
+    blocked_restarts,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 

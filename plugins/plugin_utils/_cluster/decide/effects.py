@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claim_updates import orphaned_by
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.removed_roles import lost_roles
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.adoption import (
-    adoption,
-    volumes_of_templates,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import pods_above, pvcs_above
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import deletes_scaled_pvcs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.adoption import (
+    adoption,
+    volumes_of_templates,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     ordinals,

@@ -44,7 +44,7 @@ class Feature:
     1. Observe (`observe.py`): `specified`.
     2. Decide (`decide/decision.py`): `refuse`, `prepared`, `needs_all_claims`; `desired`, `applies`, `steps`,
        `removals`; `judge`. Then the API server is asked about the steps that are not blocked, and `judge_results` has
-       its verdicts. From `desired` on, it is decided again if one is `reconsidered`. Then `decide/rollout/` delays
+       its verdicts. From `desired` on, it is decided again if one is `reconsidered`. Then `rollout/` delays
        restarts, and `after_gate` and `warnings` follow.
     3. Act. When Kubernetes has been written: `desired_in_druid`, `in_druid`.
     4. Report (`kind.py`), after the steps were carried out, or in check mode would be: `status`, `events`, `requeue`;

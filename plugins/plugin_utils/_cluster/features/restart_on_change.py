@@ -21,15 +21,15 @@ from typing import NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.desired_state import keep_duplicates
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.common_configuration import (
-    changed_at,
-    started_at,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.pod_references import ABSENT, UNKNOWN, Use, uses
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.common_configuration import (
+    changed_at,
+    started_at,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import annotated
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError

@@ -11,11 +11,6 @@ from dataclasses import replace
 from datetime import datetime
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import is_stuck
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.pod_problems import (
-    is_failing,
-    is_unschedulable,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.decision import drain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import (
     GroupDrain,
@@ -42,6 +37,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.evictions import is_stuck
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.pod_problems import (
+    is_failing,
+    is_unschedulable,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     REVISION_LABEL,

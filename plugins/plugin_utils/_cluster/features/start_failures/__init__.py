@@ -19,8 +19,16 @@ from itertools import islice
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._secrets import masking
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.missing_pods import EVENT
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.pod_problems import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.start_failures.log import (
+    obstacle,
+    reason_of_end,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Explanation
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.pod_references import uses
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.missing_pods import EVENT
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.pod_problems import (
     KILLED,
     MAX_MESSAGE_CHARACTERS,
     TERMINATED,
@@ -30,14 +38,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
     last_end,
     log_command,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.start_failures.log import (
-    obstacle,
-    reason_of_end,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Explanation
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.pod_references import uses
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import masker_of, searched

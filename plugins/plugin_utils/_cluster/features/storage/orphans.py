@@ -29,7 +29,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims imp
     unmarking,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import changed_objects
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import stored_replicas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.pod_claims import (
     KINDS,
@@ -45,6 +44,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.wor
     RETAIN,
     retains_scaled,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (

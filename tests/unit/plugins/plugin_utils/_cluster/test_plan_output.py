@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import plan_output
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import Evict
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import ChangeFinalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Waits
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.evictions import Evict
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.recreate import Recreate

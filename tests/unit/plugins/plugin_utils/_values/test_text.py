@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.pod_problems import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.pod_problems import (
     eviction,
     failure,
 )

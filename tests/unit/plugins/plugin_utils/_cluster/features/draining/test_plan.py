@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, plan_output
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import limits
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.steps import Post
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.workers import (
@@ -21,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     task_payload,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import Unavailable
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.missing_pods import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.missing_pods import (
     not_created,
     unprovisioned,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.pod_problems import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.pod_problems import (
     eviction,
     explanation,
     failure,
@@ -20,7 +21,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rol
     is_unready,
     unplaced,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     REVISION_LABEL,

@@ -19,23 +19,23 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.druid_health import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import NOTHING, Waits
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.druid_health import (
     OPEN,
     druid_gate,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import exhausted_budgets
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.readiness import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.evictions import exhausted_budgets
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.readiness import (
     GroupState,
     group_states,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.restart_order import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.restart_order import (
     behind_blocked,
     order_warnings,
     rollout_order,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import NOTHING, Waits
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import replicas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step

@@ -16,15 +16,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.evictions import is_stuck
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.rollout.pod_problems import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.evictions import is_stuck
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.pod_problems import (
     LASTING_SECONDS,
     MIN_RESTARTS,
     is_failing,
     is_unschedulable,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     REVISION_LABEL,
