@@ -154,6 +154,8 @@ def controller_manager(programs: Programs, layout: Layout) -> list[str]:
         "kube-controller-manager",
         *_client(layout, "controller-manager"),
         "--use-service-account-credentials=true",
+        # nothing reads Endpoints, which are written whenever a pod changes: one write in ten
+        "--controllers=*,-endpoints-controller",
         f"--service-account-private-key-file={here}/sa.key",
         f"--root-ca-file={layout.authority}",
         f"--cluster-signing-cert-file={layout.authority}",
