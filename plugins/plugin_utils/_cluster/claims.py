@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The existing PVCs of a group: of which template, their sizes, who mounts them, and the mark of an orphaned one. Pure.
+"""The existing PVCs of a group: of which template, their sizes, who mounts them, and the mark of an orphaned one.
 
 The StatefulSet controller finds the PVC of a pod by the name of its template and its ordinal, whatever its labels.
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A request to Druid as a step, and the connection that the requests of a reconcile share. Pure."""
+"""A request to Druid as a step, and the connection that the requests of a reconcile share."""
 
 from __future__ import annotations
 

@@ -42,7 +42,8 @@ class Finding:
     """A reason (constant), a message, and the group that it blocks.
 
     `group` None: the whole resource is blocked. `object` is the only object that the finding blocks, as kind and name;
-    None: the whole group. `is_problem` False: the user requested this state. Then `rank` is how it counts.
+    None: the whole group. A finding that is added to a plan blocks nothing. `is_problem` False: what is requested, or
+    under way; then `rank` is how it counts.
     """
 
     reason: str

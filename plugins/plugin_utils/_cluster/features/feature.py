@@ -45,13 +45,13 @@ class Feature:
     2. Decide (`decide/decision.py`): `refuse`, `prepared`, `needs_all_claims`; `desired`, `applies`, `steps`,
        `removals`; `judge`. Then the API server is asked about the steps that are not blocked, and `judge_results` has
        its verdicts. From `desired` on, it is decided again if one is `reconsidered`. Then `rollout/` delays
-       restarts, and `after_gate` and `warnings` follow.
+       restarts, and `warnings` and `after_gate` follow.
     3. Act. When Kubernetes has been written: `desired_in_druid`, `in_druid`.
     4. Report (`kind.py`), after the steps were carried out, or in check mode would be: `status`, `events`, `requeue`;
        `restart_causes` and `without_records` for the plan, too.
 
     A feature does not import the inside of another one. What they share is outside of `features/`: no module that a
-    feature imports may import a feature. Tests of a feature are in a directory or file of the same name.
+    feature imports may import a feature.
     """
 
     # Kinds that may be read, but need not: what the operator cannot do without the permission, as "to ...".
@@ -99,7 +99,7 @@ class Feature:
     def judge(self, draft: Draft) -> Iterable[Finding]:
         """Return findings about the steps that are not blocked yet, before the API server is asked about them.
 
-        A finding that is a problem blocks the steps of its group, or of its object, or all steps if it has no group.
+        A finding blocks the steps of its group, or of its object, or all steps if it has no group.
         """
         return ()
 

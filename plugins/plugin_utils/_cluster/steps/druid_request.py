@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 
 @dataclass(frozen=True, kw_only=True)
 class DruidRequest(Request, Step):
-    """A write to Druid; `before` and `after` are the states of an object there, `what`.
+    """A write to Druid. `states` are those of an object there, `what`, before and after.
 
     `action` is what it does, such as "disable worker 10.0.0.1:8091". `reason` is that of its event. It follows a write
     of its group only if that succeeds.

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""PVCs: they grow and change before their StatefulSets, cannot shrink, and are deleted only as orphans."""
+"""PVCs: more storage is requested before their StatefulSets are recreated, they cannot shrink, and only orphans go."""
 
 from __future__ import annotations
 
