@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
@@ -56,7 +55,6 @@ class DruidClient:
         sleep: Callable[[float], None] = time.sleep,
         on_retry: Callable[[str], None] | None = None,
     ) -> None:
-        self._connection = connection
         self._retry_budget = lambda: RetryBudget(connection.retry_timeout, now, sleep)
         self._on_retry = on_retry or _say_nothing
         self.retries_enabled = connection.retry_timeout > 0
@@ -80,15 +78,6 @@ class DruidClient:
     def close(self) -> None:
         """Close the connections."""
         self._transport.close()
-
-    @property
-    def username(self) -> str | None:
-        """The user of HTTP basic authentication, if the client has one."""
-        return self._connection.username
-
-    def with_login(self, username: str, password: str) -> DruidClient:
-        """Return a client for the same servers with another login."""
-        return DruidClient(replace(self._connection, username=username, password=password, token=None))
 
     @property
     def traffic(self) -> dict[str, int]:
