@@ -28,7 +28,7 @@ DIGESTS: Mapping[str, str] = {
     "plugins/action/collector.py": "51afbe1cf7ee6056c03458057842d6f8e96941b239f49fea1f8c632665a98fe5",
     "plugins/action/ingestion.py": "9cdde00a93eb7d0cb18b1d7eb9d37de20e6df4a8a2116e96428bf022cdffb8fe",
     "plugins/action/requeue_after.py": "20f77de7c8bc179e8a09185b7ef054a531131404a350ab0418499d989f1fc2e2",
-    "plugins/action/supervisor.py": "9f5fdaf23c0ea565526b240ac3528c1fde6e1f61265d481ea23c0c7644282571",
+    "plugins/action/supervisor.py": "229eaaa8348271e4407713e8a47a659def298158556379dc1c449bb0bbdbd922",
     "roles/druid_cluster/defaults/main.yml": "9727599cd3a0ff47a878670a9145f8855371d9d8b74c76d7c6ab53d23ef08b48",
     "roles/druid_cluster/meta/argument_specs.yml": "37565fa529c699f0f685ddd52b42a3f3933283f4b26f9f6cab8ad2d655234509",
     "roles/druid_cluster/meta/main.yml": "797f553be56777872b9c5f00c5b3eb38db045af25643ac4351ce6fb6485c1f8e",

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """
-Runs a module on Druid's API as Ansible does, and prints a line while it takes long: a module itself cannot print.
+Runs a module on Druid's API as Ansible does, prints a line while it takes long, which a module itself cannot, and
+masks the options of a module that could not start.
 
 It is the action_plugin of all modules of the group in meta/runtime.yml.
 """
@@ -14,6 +15,8 @@ from typing import Any
 
 from ansible.plugins.action.normal import ActionModule as NormalAction
 from ansible.utils.display import Display
+from ansible_collections.druidops.druid.plugins.module_utils._operations.documents import structured
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import masked
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.still_running import (
     report_elapsed,
     still_running,
@@ -29,6 +32,9 @@ class ActionModule(NormalAction):
         """Return the result of the module."""
         with report_elapsed(self._report):
             result: dict[str, Any] = super().run(tmp, task_vars)
+        # If Ansible rejects an option, it may know no secret among the others, which it returns.
+        if result.get("failed") and "invocation" in result:
+            result["invocation"] = masked(structured(result["invocation"]))
         return result
 
     def _report(self, seconds: int) -> None:

@@ -39,6 +39,26 @@ def document_of(options: Mapping[str, Any], name: str) -> Any:
     return document
 
 
+def structured(options: Any) -> Any:
+    """Return the options with the documents in strings parsed, so that their secrets are found by name."""
+    if isinstance(options, Mapping):
+        return {
+            name: _document(options, name) if name in DOCUMENTS else structured(value)
+            for name, value in options.items()
+        }
+    return [structured(element) for element in options] if isinstance(options, list) else options
+
+
+def _document(options: Mapping[str, Any], name: str) -> Any:
+    # task_info has an option spec that is a boolean
+    if not isinstance(options[name], str):
+        return options[name]
+    try:
+        return document_of(options, name)
+    except InvalidInput as error:
+        return str(error)
+
+
 def _without_json_form(value: Any, place: str) -> Iterator[tuple[str, float]]:
     """Yield the place of each number that is infinite or no number, as YAML and Python have them."""
     if isinstance(value, float) and not math.isfinite(value):

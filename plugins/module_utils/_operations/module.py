@@ -12,13 +12,9 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import MISSING, Connection, DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._operations.documents import DOCUMENTS, document_of
+from ansible_collections.druidops.druid.plugins.module_utils._operations.documents import structured
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import masked, masker_of
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
-    DruidError,
-    InvalidInput,
-    PartialFailure,
-)
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, PartialFailure
 
 
 def connection(params: Mapping[str, Any]) -> Connection:
@@ -52,7 +48,7 @@ def run(module: AnsibleModule, work: Callable[[DruidClient], Mapping[str, Any]])
     """
     if MISSING is not None:
         module.fail_json(msg=f"{missing_required_lib('requests')} ({sys.executable}: {MISSING})")
-    specified = _structured(module.params)
+    specified = structured(module.params)
     module.no_log_values = set(_secrets(specified))
     invocation = {"module_args": masked(specified)}
     result, problem = _perform(module, work)
@@ -77,23 +73,3 @@ def _perform(module: AnsibleModule, work: Callable[[DruidClient], Mapping[str, A
 def _secrets(params: Mapping[str, Any]) -> Iterator[str]:
     yield from (params[name] for name in ("password", "token") if params[name])
     yield from masker_of([params]).secrets
-
-
-def _structured(options: Any) -> Any:
-    """Return the options with the documents in strings parsed, so that their secrets are found by name."""
-    if isinstance(options, Mapping):
-        return {
-            name: _document(options, name) if name in DOCUMENTS else _structured(value)
-            for name, value in options.items()
-        }
-    return [_structured(element) for element in options] if isinstance(options, list) else options
-
-
-def _document(options: Mapping[str, Any], name: str) -> Any:
-    # task_info has an option spec that is a boolean
-    if not isinstance(options[name], str):
-        return options[name]
-    try:
-        return document_of(options, name)
-    except InvalidInput as error:
-        return str(error)

@@ -138,6 +138,21 @@ def test_playbook_prints_what_a_module_is_waiting_for(tmp_path: Path, core: str)
     assert "got no response: Connection refused" in run.output
 
 
+@pytest.mark.parametrize("core", EACH_CORE)
+def test_no_secret_is_printed_if_ansible_rejects_an_element_of_a_list(tmp_path: Path, core: str) -> None:
+    """Ansible itself then forgets which options are secret."""
+    spec = {"type": "kafka", "spec": {"ioConfig": {"ssl.key.password": "hunter-1"}}}
+    arguments = {"username": "admin", "password": "hunter-2", "supervisors": [{"spec": spec}, 5]}
+
+    run = Ansible(CORES[core], None, "", tmp_path).tasks(
+        {"druidops.druid.supervisor": arguments}, options=("-vvv",), status=2
+    )
+
+    assert "Value '5' in the sub parameter field 'supervisors'" in run.output
+    assert '"username": "admin"' in run.output
+    assert "hunter" not in run.output.replace(json.dumps(arguments), "")
+
+
 def test_secrets_in_a_specification_are_never_printed(druid: Druid, tmp_path: Path) -> None:
     """In any notation, also in the arguments that -vvv prints, and in rejections of Druid."""
     ansible = Ansible(CORES["2.19"], None, "", tmp_path)

@@ -183,7 +183,11 @@ PACKAGES = (
         ("ansible", *HTTP),
     ),
     # Actions are thin, and the only code here that Ansible calls.
-    Package("plugins/action", (KUBERNETES, "plugins.doc_fragments."), ("kubernetes", "requests", "urllib3")),
+    Package(
+        "plugins/action",
+        (KUBERNETES, f"{DRUID}_operations.documents", f"{DRUID}_secrets.spec_masking", "plugins.doc_fragments."),
+        ("kubernetes", "requests", "urllib3"),
+    ),
     Package("plugins/doc_fragments", (), ("kubernetes",)),
 )
 
