@@ -48,7 +48,7 @@ class Inputs:
     @cached_property
     def with_all_claims(self) -> Observed:
         """The live objects with all PVCs of the namespace, if they count: users can remove their labels."""
-        return self.observed.with_objects(self.reads.unlabelled_claims(self))
+        return self.observed.with_objects(self.reads.all_claims(self))
 
     @cached_property
     def admitted(self) -> Mapping[ObjectKey, Manifest]:

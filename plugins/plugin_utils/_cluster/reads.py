@@ -93,7 +93,7 @@ class ClusterReads(DryRuns):
         """Return the dry runs of the objects that seem to need a recreation, before what is blocked is decided."""
         return self._once(("recreations",), lambda: dry_runs_of_recreations(inputs))
 
-    def unlabelled_claims(self, inputs: Inputs) -> tuple[Manifest, ...]:
+    def all_claims(self, inputs: Inputs) -> tuple[Manifest, ...]:
         """Return all PVCs of the namespace if those without labels count: controllers find them by name."""
         return self.list_objects(CLAIM) if any(each.needs_all_claims(inputs) for each in FEATURES) else ()
 

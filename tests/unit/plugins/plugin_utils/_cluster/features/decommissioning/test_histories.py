@@ -242,10 +242,8 @@ ACTIONS = st.one_of(
 )
 
 
-@given(st.booleans(), st.lists(ACTIONS, min_size=20, max_size=60))
-def test_any_history_ends_with_the_specified_pods_and_only_the_names_of_others(
-    shrinks: bool, actions: list[Callable[[World], None]]
-) -> None:
+def settled(shrinks: bool, actions: list[Callable[[World], None]]) -> World:
+    """Return the world after the actions, when Druid answers, pods start, and segments have been moved."""
     world = World(shrinks)
     for act in actions:
         act(world)
@@ -256,6 +254,14 @@ def test_any_history_ends_with_the_specified_pods_and_only_the_names_of_others(
         world.move_segments()
         world.reconcile(3)
         world.stop_pods()
+    return world
+
+
+@given(st.booleans(), st.lists(ACTIONS, min_size=20, max_size=60))
+def test_any_history_ends_with_the_specified_pods_and_only_the_names_of_others(
+    shrinks: bool, actions: list[Callable[[World], None]]
+) -> None:
+    world = settled(shrinks, actions)
     assert (world.replicas, len(world.pods)) == (world.specified, world.specified)
     assert world.listed == world.others
     assert (world.record, world.annotation) == ((), "")
@@ -263,16 +269,7 @@ def test_any_history_ends_with_the_specified_pods_and_only_the_names_of_others(
 
 @given(st.booleans(), st.lists(ACTIONS, min_size=20, max_size=60))
 def test_what_is_settled_writes_nothing(shrinks: bool, actions: list[Callable[[World], None]]) -> None:
-    world = World(shrinks)
-    for act in actions:
-        act(world)
-    world.is_reachable = True
-    world.start_pods()
-    for _attempt in range(24):
-        world.now += timedelta(seconds=EMPTY_SECONDS)
-        world.move_segments()
-        world.reconcile(3)
-        world.stop_pods()
+    world = settled(shrinks, actions)
     before = (world.replicas, {*world.listed}, world.status, world.annotation)
     world.reconcile(3)
     assert (world.replicas, world.listed, world.status, world.annotation) == before
