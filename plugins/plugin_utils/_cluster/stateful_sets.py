@@ -15,6 +15,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 REVISION_LABEL = "controller-revision-hash"
 # The label of the pods of a Deployment that have the same template.
 TEMPLATE_LABEL = "pod-template-hash"
+# The record of a drain without a worker.
+NOTHING_DRAINED = "[]"
 _ORDINAL = re.compile("[0-9]{1,9}")
 
 
@@ -42,16 +44,17 @@ def pods_below_partition(stateful_set: Manifest) -> int:
 def pods_to_keep(stateful_set: Manifest, requested: int) -> int:
     """Return how many pods a rollout leaves at their revision in the end: the partition of a drain is temporary."""
     kept = partition(stateful_set)
-    return kept if _record_of_drain(stateful_set) is None else min(kept, requested)
+    return kept if record_of_drain(stateful_set) is None else min(kept, requested)
 
 
 def is_draining(stateful_set: Manifest) -> bool:
     """True while pods are drained: how long that may take has limits of its own."""
-    return _record_of_drain(stateful_set) not in (None, "", "[]")
+    return record_of_drain(stateful_set) not in (None, "", NOTHING_DRAINED)
 
 
-def _record_of_drain(stateful_set: Manifest) -> str | None:
-    found: str | None = (stateful_set["metadata"].get("annotations") or {}).get(names.DRAIN_ANNOTATION)
+def record_of_drain(manifest: Manifest | None) -> str | None:
+    """Return the record of the drain of a StatefulSet; `NOTHING_DRAINED` if only its partition is that of a drain."""
+    found: str | None = ((manifest or {}).get("metadata", {}).get("annotations") or {}).get(names.DRAIN_ANNOTATION)
     return found
 
 

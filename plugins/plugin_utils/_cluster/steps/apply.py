@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self, TypeVar
 
@@ -17,7 +17,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.scaled_wor
     is_scaled_by_autoscaler,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
+    NOTHING_DRAINED,
     partition,
+    record_of_drain,
     released_pods,
     replicas,
     template_names,
@@ -75,16 +77,14 @@ class Apply(Step):
     `managed_fields` is the field ownership that must be set before. `initial` is the manifest of the creation, if it
     has more fields than the applied one: initial replicas of an autoscaled workload, or fields of other managers in a
     recreated object. `former` is the object that it replaced, if that is not `live`. `kept_pods`: the pods that a
-    rollout does not replace, if the partition of the StatefulSet is a temporary one. `until_restart` are
-    annotations as long as the restart has to wait (None: they are removed). `adoption`: the restart of pods without a
-    workload; like the effects, only in the result of a decision.
+    rollout does not replace, if the partition of the StatefulSet is a temporary one. `adoption`: the restart of pods
+    without a workload; like the effects, only in the result of a decision.
     """
 
     managed_fields: list[dict[str, Any]] | None = None
     initial: Manifest | None = None
     former: Manifest | None = None
     kept_pods: int | None = None
-    until_restart: Mapping[str, str | None] = field(default_factory=dict)
     adoption: Restart | None = None
 
     @property
@@ -118,8 +118,7 @@ class Apply(Step):
     @property
     def begins_drain(self) -> bool:
         """True for the write of a StatefulSet that is drained, unless its partition is that of a drain already."""
-        annotations = (self.live or {}).get("metadata", {}).get("annotations") or {}
-        return self.kept_pods is not None and names.DRAIN_ANNOTATION not in annotations
+        return self.kept_pods is not None and record_of_drain(self.live) is None
 
     def _replaced_pods(self, live: Manifest, after: Manifest) -> int:
         """Return how many pods with another template are replaced by their controller."""
@@ -138,14 +137,27 @@ class Apply(Step):
         if self.key.kind not in WORKLOADS or self.managed_fields is not None or live is None or after is None:
             return None
         fields = ("template", "updateStrategy") if self.restart.released or self.begins_drain else ("template",)
-        metadata = {**annotated(after, self.until_restart)["metadata"]}
+        record = self._record_until_restart(live)
+        metadata = {**annotated(after, record)["metadata"]}
         metadata["managedFields"] = live["metadata"].get("managedFields")
         spec = {**after["spec"], **{name: live["spec"][name] for name in fields if name in live["spec"]}}
         kept = {**after, "metadata": metadata, "spec": spec}
         if same_object(live, kept):
             return None
-        manifest = _with_owned(fields, annotated(self.manifest, self.until_restart), live)
+        manifest = _with_owned(fields, annotated(self.manifest, record), live)
         return replace(self, manifest=manifest, after=kept, initial=None)
+
+    def _record_until_restart(self, live: Manifest) -> dict[str, str | None]:
+        """Return the record of a drain as long as the restart has to wait.
+
+        Then no pod is released, and a partition that is not written is not that of a drain. Other versions of the live
+        object can have other pods to release.
+        """
+        if self.kept_pods is None:
+            return {}
+        text = record_of_drain(self.manifest)
+        is_only_mark = text == NOTHING_DRAINED if self.begins_drain else bool(self.restart.released)
+        return {names.DRAIN_ANNOTATION: record_of_drain(live) if is_only_mark else text}
 
     # The verdict of the API server.
 

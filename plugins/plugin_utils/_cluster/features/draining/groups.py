@@ -32,7 +32,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.writes import (
     from_annotation,
     records_of_status,
-    text_of,
     without_future,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
@@ -49,6 +48,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
     ordinal_of,
     partition,
     pods_below_partition,
+    record_of_drain,
     replicas,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
@@ -122,12 +122,12 @@ def _desired(inputs: Inputs, group: Group) -> Manifest | None:
 
 
 def _is_marked(live: Manifest) -> bool:
-    return text_of(live) is not None
+    return record_of_drain(live) is not None
 
 
 def _records(inputs: Inputs, group: Group, live: Manifest) -> tuple[Record, ...]:
     if _is_marked(live):
-        found = from_annotation(text_of(live))
+        found = from_annotation(record_of_drain(live))
     else:
         status = inputs.resource.get("status") or {}
         found = records_of_status(status, group.unique_name, inputs.observed.pods_of(group))

@@ -33,6 +33,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import record_of_drain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, annotated
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
@@ -106,7 +107,7 @@ def with_copies(
 
 
 def _with_copy(manifests: Sequence[Manifest], live: Observed, admitted: _Admitted) -> list[Manifest]:
-    record = next((text_of(each) for each in manifests if _is_recreated(each, live, admitted)), None)
+    record = next((record_of_drain(each) for each in manifests if _is_recreated(each, live, admitted)), None)
     return [
         annotated(each, {names.DRAIN_ANNOTATION: record}) if each["kind"] == "ConfigMap" and record else each
         for each in manifests
@@ -123,22 +124,11 @@ def _is_recreated(manifest: Manifest, live: Observed, admitted: _Admitted) -> bo
 
 
 def with_kept_pods(steps: Iterable[Apply], found: Sequence[GroupDrain]) -> Iterator[Apply]:
-    """Yield the steps; those of drained StatefulSets with the pods that the spec keeps, and the record before it."""
+    """Yield the steps; those of drained StatefulSets with the pods that the spec keeps."""
     requested = {each.found.name: each.found.requested for each in found}
     for step in steps:
         is_drained = step.key.kind == "StatefulSet" and step.key.name in requested
-        yield _held(replace(step, kept_pods=requested[step.key.name])) if is_drained else step
-
-
-def _held(step: Apply) -> Apply:
-    """Return the step with the record as long as the restart of the pods has to wait.
-
-    Then no pod is released, and a partition that is not written is not that of a drain.
-    """
-    text, live = text_of(step.manifest), text_of(step.live)
-    is_mark = step.begins_drain and text == to_annotation(())
-    is_release = bool(step.restart.released) and not step.begins_drain
-    return replace(step, until_restart={names.DRAIN_ANNOTATION: live if is_mark or is_release else text})
+        yield replace(step, kept_pods=requested[step.key.name]) if is_drained else step
 
 
 def drain_requests(found: Iterable[GroupDrain]) -> Iterator[Post]:
@@ -173,7 +163,7 @@ def without_unrecorded(steps: Sequence[Step], later: Iterable[Step]) -> tuple[St
 
 
 def _text(step: Step) -> str | None:
-    return text_of(step.manifest or step.live)
+    return record_of_drain(step.manifest or step.live)
 
 
 def _is_unrecorded(step: Step, written: Mapping[ObjectKey, str | None]) -> bool:
@@ -184,12 +174,6 @@ def _is_unrecorded(step: Step, written: Mapping[ObjectKey, str | None]) -> bool:
 def to_annotation(records: Iterable[Record]) -> str:
     """Return the value of the annotation."""
     return json.dumps([_document(record) for record in records], separators=(",", ":"))
-
-
-def text_of(manifest: Manifest | None) -> str | None:
-    """Return the value of the annotation, if there is one."""
-    found: str | None = ((manifest or {}).get("metadata", {}).get("annotations") or {}).get(names.DRAIN_ANNOTATION)
-    return found
 
 
 def from_annotation(text: str | None) -> tuple[Record, ...]:

@@ -10,11 +10,18 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import (
+    Drain,
+    GroupDrain,
+    WorkerGroup,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.writes import with_kept_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, execute
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server
 
@@ -36,7 +43,7 @@ def workload(
 
 
 def update(before: Manifest, after: Manifest) -> Apply:
-    live = stored(before)
+    live = before if "uid" in before["metadata"] else stored(before)
     return Apply(manifest=after, group="g", live=live, after=compare(live, after).predicted)
 
 
@@ -78,3 +85,31 @@ def test_a_later_record_is_not_overwritten(server: Server, api: KubernetesApi) -
     assert result.error is not None
     assert "was modified concurrently, so nothing was written to it" in result.error
     assert [request.method for request in server.requests] == ["PATCH", "GET"]
+
+
+def drained(updated: int) -> Manifest:
+    """Return a live StatefulSet, of whose two pods a partition keeps the first one, and so many are up to date."""
+    live = stored(workload(RECORD, 2, label="a"))
+    status = {"replicas": 2, "updatedReplicas": updated, "observedGeneration": 1}
+    return {**live, "spec": {**live["spec"], "replicas": 2}, "status": status}
+
+
+# (the pods that are up to date at first, and after a conflict; the record of the part that does not wait)
+HELD: dict[str, tuple[int, int, str]] = {
+    "a pod is to be released, and then is not any more": (0, 2, "[]"),
+    "no pod is to be released, and then one is": (2, 0, RECORD),
+}
+
+
+@pytest.mark.parametrize(("before", "later", "record"), HELD.values(), ids=HELD)
+def test_the_part_that_does_not_wait_has_the_record_of_the_latest_version(
+    server: Server, api: KubernetesApi, before: int, later: int, record: str
+) -> None:
+    live, manifest = drained(before), workload("[]", 1, label="b")
+    drain = GroupDrain(Group("g", {}, rolling.cluster()), WorkerGroup(live["metadata"]["name"], 2, 2), Drain(1, 2))
+    [step] = with_kept_pods([update(live, manifest)], [drain])
+    conflict = Response(409, {"message": "the object has been modified", "reason": "Conflict"})
+    server.responses = [conflict, Response(body=drained(later)), Response(body=compare(live, manifest).predicted)]
+    part = step.dry_run(Context(api)).step.without_restart()
+    assert part is not None
+    assert part.manifest["metadata"]["annotations"][names.DRAIN_ANNOTATION] == record
