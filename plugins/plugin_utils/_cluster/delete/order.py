@@ -84,7 +84,7 @@ class Deletion:
         if not finalizer.is_set(resource):
             if not deletes:
                 yield from self._retain_claims(resource, observed, all_stay=True)
-                yield from self._disown_claims(resource, all_stay=True)
+                yield from retain.disown(self._kept_claims(all_stay=True), [resource])
             return
         yield from self._retain_claims(resource, observed, all_stay=is_orphaned or not deletes)
         if deletes and not is_orphaned:
@@ -94,7 +94,7 @@ class Deletion:
             is_complete = yield from self._claims_to_the_last(are_running=bool(workloads))
             if not is_complete:
                 return
-        yield from self._disown_claims(resource, all_stay=is_orphaned or not deletes)
+        yield from retain.disown(self._kept_claims(is_orphaned or not deletes), [resource])
         yield finalizer.remove_finalizer(resource)
 
     def _with_resource(self, resource: Manifest, observed: Observed) -> Iterator[Step]:
@@ -105,7 +105,7 @@ class Deletion:
             yield from targets.orphans(self.cluster, observed)
         yield from self._retain_claims(resource, observed, all_stay=is_orphaned or not deletes)
         if is_orphaned or not deletes:
-            yield from self._disown_claims(resource, all_stay=True)
+            yield from retain.disown(self._kept_claims(all_stay=True), [resource])
         yield Delete(live=resource)
         workloads = targets.workloads(self.cluster, observed)
         yield from (step for step in workloads if not is_orphaned or _is_collected(resource, step.live))
@@ -194,26 +194,18 @@ class Deletion:
         self.warnings += [text for text in kept if text not in self.warnings]
         return steps
 
-    def _disown_claims(self, resource: Manifest, all_stay: bool) -> Iterator[Step]:
-        """Yield the steps that remove the owner of retained PVCs: of all, or of those that others may need."""
-        users = self.reads.claims(self.owned)
-        yield from targets.disown_claims(self.cluster, users, [resource], all_stay, self.owned)
+    def _kept_claims(self, all_stay: bool) -> list[Manifest]:
+        """Return the retained PVCs: all, or those that others may need."""
+        return targets.kept_claims(self.cluster, self.reads.claims(self.owned), all_stay, self.owned)
 
     def _retain_claims(self, resource: Manifest | None, observed: Observed, all_stay: bool) -> Iterator[Step]:
-        """Yield the steps that prevent the deletion of retained PVCs with their StatefulSets.
-
-        The PVCs are read again when the StatefulSet controller no longer adds owner references to them.
-        """
+        """Yield the steps that prevent the deletion of retained PVCs with their StatefulSets."""
         sets = self._deleted_stateful_sets(resource, observed)
         if not any(map(retain.deletes_pvcs, sets)) and not retain.owned_by(observed.of_kind(retain.CLAIM), sets):
             return
-        users = self.reads.claims(self.owned)
-        staying = users.of_kind(retain.CLAIM) if all_stay else targets.kept_claims(self.cluster, users, self.owned)
-        claims = list(staying)
+        claims = [*self.reads.claims(self.owned).of_kind(retain.CLAIM)] if all_stay else self._kept_claims(all_stay)
         affected = [live for live in sets if all_stay or _has_claims(live, claims)]
-        yield from retain.retain(affected, claims)
-        users = self.reads.claims(self.owned)
-        yield from targets.disown_claims(self.cluster, users, affected, all_stay, self.owned)
+        yield from retain.before_deletion(affected, claims, reread=lambda: self._kept_claims(all_stay))
 
     def _deleted_stateful_sets(self, resource: Manifest | None, observed: Observed) -> list[Manifest]:
         """Return the StatefulSets that are deleted with the resource: those without an owner may stay.

@@ -12,7 +12,7 @@ observed that.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -131,6 +131,26 @@ def _release_claims(context: Context, stateful_set: Manifest) -> None:
         step._released(context)
 
 
+def before_deletion(
+    stateful_sets: Collection[Manifest],
+    claims: Collection[Manifest],
+    group: str | None = None,
+    reread: Callable[[], Iterable[Manifest]] | None = None,
+) -> Iterator[Release]:
+    """Yield the steps before the deletion of StatefulSets whose PVCs stay: the policies first, and then the owners.
+
+    `reread` returns the PVCs that stay once the controller adds no more owners to them; None: those of `claims`.
+    """
+    yield from retain(stateful_sets, claims, group)
+    yield from disown(claims if reread is None else reread(), stateful_sets, group)
+
+
+def while_staying(live: Manifest, claims: Collection[Manifest], group: str | None) -> tuple[Release, ...]:
+    """Return the steps that separate PVCs from a StatefulSet that stays, and retains them."""
+    # A controller that has not observed the policy may still add owners: then this waits for it, and removes them.
+    return retain([live], claims, group) or disown(claims, [live], group)
+
+
 def deletes_pvcs(stateful_set: Manifest) -> bool:
     """True when the PVCs of a live StatefulSet are deleted with it."""
     return bool(_policy(stateful_set).get("whenDeleted") == DELETE)
@@ -168,7 +188,10 @@ def _retain(live: Manifest, group: str | None) -> Retain:
 
 
 def disown(claims: Iterable[Manifest], owners: Collection[Manifest], group: str | None = None) -> tuple[Disown, ...]:
-    """Return the steps that remove the references to the owners, for each PVC that has any."""
+    """Return the steps that remove the references to the owners, for each PVC that has any.
+
+    Kubernetes deletes a PVC with its owner: a StatefulSet, or the resource, if the Go operator created the PVC.
+    """
     uids = _uids(owners)
     return tuple(disowned(live, uids, group) for live in owned_by(claims, owners))
 

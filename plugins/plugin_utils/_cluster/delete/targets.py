@@ -12,11 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import (
-    CLAIM,
-    Disown,
-    disown,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import CLAIM
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
     controller,
     describe_owner,
@@ -100,29 +96,19 @@ def claims(
     )
 
 
-def disown_claims(
-    cluster: Cluster, observed: Observed, owners: Collection[Manifest], all_stay: bool, owned: Collection[str] = ()
-) -> tuple[Disown, ...]:
-    """Return, for each retained PVC that one of the owners owns, the step that removes these owners.
-
-    Kubernetes deletes a PVC with its owner: a StatefulSet, or the resource, if the Go operator created the PVC.
-    """
-    found = [live for live in _claims_of(cluster, observed, owned) if not is_terminating(live)]
-    kept = {live["metadata"]["name"] for live in found} if all_stay else _kept(cluster, observed, found).keys()
-    return disown((live for live in found if live["metadata"]["name"] in kept), owners)
-
-
 def collected_claims(observed: Observed, stateful_sets: Collection[Manifest]) -> tuple[Delete, ...]:
     """Return the deletion of the PVCs that Kubernetes deletes with these StatefulSets, their only owners."""
     uids = {live["metadata"]["uid"] for live in stateful_sets}
     return _deletions(live for live in observed.of_kind(CLAIM) if _is_owned_only_by(live, uids))
 
 
-def kept_claims(cluster: Cluster, observed: Observed, owned: Collection[str] = ()) -> list[Manifest]:
-    """Return the PVCs that are retained when the cluster is deleted with its data, since others may need them."""
+def kept_claims(
+    cluster: Cluster, observed: Observed, all_stay: bool, owned: Collection[str] = ()
+) -> list[Manifest]:
+    """Return the PVCs that are retained when the cluster is deleted: all, or else those that others may need."""
     found = [live for live in _claims_of(cluster, observed, owned) if not is_terminating(live)]
-    kept = _kept(cluster, observed, found)
-    return [live for live in found if live["metadata"]["name"] in kept]
+    kept = {} if all_stay else _kept(cluster, observed, found)
+    return [live for live in found if all_stay or live["metadata"]["name"] in kept]
 
 
 def remaining_claims(cluster: Cluster, observed: Observed, owned: Collection[str] = ()) -> list[Manifest]:

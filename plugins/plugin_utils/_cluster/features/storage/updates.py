@@ -202,14 +202,7 @@ def retains_claims(cluster: Cluster) -> bool:
 def released_claims(inputs: Inputs) -> tuple[Step, ...]:
     """Return the steps that separate retained PVCs from the StatefulSets of groups that stay."""
     claims = list(inputs.with_all_claims.of_kind(retain.CLAIM))
-    return tuple(step for live, group in _retaining_sets(inputs) for step in _released(live, claims, group))
-
-
-def _released(live: Manifest, claims: list[Manifest], group: str | None) -> tuple[Step, ...]:
-    if not retain.owned_by(claims, [live]):
-        return ()
-    # A controller that has not observed the policy may still add owner references: then this waits for it.
-    return retain.retain([live], claims, group) or retain.disown(claims, [live], group)
+    return tuple(step for live, group in _retaining_sets(inputs) for step in retain.while_staying(live, claims, group))
 
 
 def _retaining_sets(inputs: Inputs) -> Iterator[tuple[Manifest, str | None]]:

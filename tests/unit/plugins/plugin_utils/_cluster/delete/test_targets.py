@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import disown
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.targets import (
     claims,
-    disown_claims,
+    kept_claims,
     orphans,
     remaining_claims,
     running_pods,
@@ -232,7 +233,8 @@ def test_retained_pvcs_are_released(retain_all: bool) -> None:
     ]  # fmt: skip
     volume = {"name": "v", "persistentVolumeClaim": {"claimName": "mine"}}
     reader = {"kind": "Pod", "metadata": {"name": "reader", "namespace": "ns"}, "spec": {"volumes": [volume]}}
-    steps = disown_claims(cluster(), Observed().with_objects([*found, reader]), [druid_a], retain_all)
+    kept = kept_claims(cluster(), Observed().with_objects([*found, reader]), retain_all)
+    steps = disown(kept, [druid_a])
     assert [step.key.name for step in steps] == (["mine", "shared"] if retain_all else ["mine"])
     assert [step.patch and step.patch[1]["value"] for step in steps] == ([[], [other]] if retain_all else [[]])
     assert [step.patch and step.patch[0]["value"] for step in steps] == (["1", "2"] if retain_all else ["1"])
