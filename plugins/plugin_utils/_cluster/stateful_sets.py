@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a StatefulSet specifies about its pods: their number, their ordinals, and their claim templates. Pure."""
+"""What a StatefulSet specifies about its pods, and what a pod shows of it: numbers, ordinals, claim templates. Pure."""
 
 from __future__ import annotations
 
@@ -103,3 +103,16 @@ def ordinal_of(pod: Manifest, name: str) -> int | None:
 def template_names(stateful_set: Manifest) -> list[str]:
     """Return the names of the volume claim templates."""
     return [template["metadata"]["name"] for template in stateful_set["spec"].get("volumeClaimTemplates") or ()]
+
+
+def missing_volumes(pod: Manifest, stateful_set: Manifest) -> list[str]:
+    """Return the claim templates for which the pod has no volume."""
+    volumes = (pod.get("spec") or {}).get("volumes") or ()
+    found = {each["name"] for each in volumes if each.get("persistentVolumeClaim")}
+    return [name for name in template_names(stateful_set) if name not in found]
+
+
+def subdomain(pod: Manifest) -> str:
+    """Return the name of the Service that the name of the pod in DNS belongs to."""
+    found: str = (pod.get("spec") or {}).get("subdomain") or ""
+    return found

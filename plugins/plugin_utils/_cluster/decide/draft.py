@@ -11,11 +11,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import exists_since
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.effects import (
-    CLAIM,
-    may_delete_claims,
-    with_effects,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import drop_blocked
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
@@ -30,6 +25,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.dr
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.gate import gate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.restart_order import (
     blocked_restarts,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effects import (
+    CLAIM,
+    may_delete_claims,
+    with_effects,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding

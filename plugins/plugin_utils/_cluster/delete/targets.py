@@ -102,9 +102,7 @@ def collected_claims(observed: Observed, stateful_sets: Collection[Manifest]) ->
     return _deletions(live for live in observed.of_kind(CLAIM) if _is_owned_only_by(live, uids))
 
 
-def kept_claims(
-    cluster: Cluster, observed: Observed, all_stay: bool, owned: Collection[str] = ()
-) -> list[Manifest]:
+def kept_claims(cluster: Cluster, observed: Observed, all_stay: bool, owned: Collection[str] = ()) -> list[Manifest]:
     """Return the PVCs that are retained when the cluster is deleted: all, or else those that others may need."""
     found = [live for live in _claims_of(cluster, observed, owned) if not is_terminating(live)]
     kept = {} if all_stay else _kept(cluster, observed, found)

@@ -23,10 +23,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     first_ordinal,
+    missing_volumes,
     ordinal_of,
     pods_to_keep,
     replicas,
-    template_names,
+    subdomain,
     waits_for_deletion,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
@@ -96,19 +97,6 @@ def is_stuck(group: Group, observed: Observed) -> bool:
     """True if the controller replaces no pod, since one does not have the volume of a claim template."""
     pods, workload = outdated_pods(group, observed), observed.workload(group)
     return workload is not None and bool(pods and missing_volumes(pods[0], workload))
-
-
-def missing_volumes(pod: Manifest, stateful_set: Manifest) -> list[str]:
-    """Return the claim templates for which the pod has no volume."""
-    volumes = (pod.get("spec") or {}).get("volumes") or ()
-    found = {each["name"] for each in volumes if each.get("persistentVolumeClaim")}
-    return [name for name in template_names(stateful_set) if name not in found]
-
-
-def subdomain(pod: Manifest) -> str:
-    """Return the name of the Service that the name of the pod in DNS belongs to."""
-    found: str = (pod.get("spec") or {}).get("subdomain") or ""
-    return found
 
 
 def exhausted_budgets(steps: Iterable[Step], inputs: Inputs) -> Iterator[str]:

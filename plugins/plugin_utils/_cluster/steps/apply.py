@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self, TypeVar
@@ -25,11 +25,18 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
     template_names,
     waits_for_deletion,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.adoption import adoption
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effects import (
+    Planned,
+    of_write,
+    scales_with_claims,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.ownership import PAUSES_SECONDS, settled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import (
     CREATE,
     NO_RESTART,
     UPDATE,
+    Effect,
     Operation,
     Restart,
     Step,
@@ -102,6 +109,16 @@ class Apply(Step):
         return self.initial or self.manifest
 
     # What it does to pods.
+
+    def with_effects(self, planned: Planned) -> Self:
+        found = super().with_effects(planned)
+        return replace(found, adoption=adoption(self, planned.observed)) if self.creates else found
+
+    def followed_by(self, planned: Planned) -> Iterable[Effect]:
+        return of_write(self, planned)
+
+    def may_delete_claims(self, planned: Planned) -> bool:
+        return scales_with_claims(self, planned)
 
     @cached_property
     def restart(self) -> Restart:

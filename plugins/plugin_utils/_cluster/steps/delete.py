@@ -5,9 +5,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import DELETE, Operation, Step, Verdict
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effects import Planned, of_deletion
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import (
+    DELETE,
+    Effect,
+    Operation,
+    Step,
+    Verdict,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
 
@@ -25,6 +33,12 @@ class Delete(Step):
     @property
     def message(self) -> str:
         return f"Successfully deleted object [{self.key.name}:*v1.{self.key.kind}] in namespace [{self.namespace}]"
+
+    def followed_by(self, planned: Planned) -> Iterable[Effect]:
+        return of_deletion(self, self.live, planned)
+
+    def may_delete_claims(self, _planned: Planned) -> bool:
+        return self.key.kind == "StatefulSet"
 
     def dry_run(self, context: Context) -> Verdict:
         if not is_terminating(self.live):

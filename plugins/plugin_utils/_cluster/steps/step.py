@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.differences import (
@@ -22,6 +22,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons, step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effects import Planned
 
 LEAVES = ("Ingress", "PodDisruptionBudget", "HorizontalPodAutoscaler")
 DESTRUCTIVE = " (destructive)"
@@ -207,6 +210,17 @@ class Step(step.Step):
     @property
     def restart(self) -> Restart:
         return NO_RESTART
+
+    def with_effects(self, planned: Planned) -> Self:
+        """Return the step with what others do because of it."""
+        return replace(self, effects=tuple(self.followed_by(planned)))
+
+    def followed_by(self, _planned: Planned) -> Iterable[Effect]:
+        return ()
+
+    def may_delete_claims(self, _planned: Planned) -> bool:
+        """Return whether others may delete PVCs because of the step."""
+        return False
 
     def observed_after(self, observed: Observed, live: Manifest | None) -> Observed:
         """Return the observed objects after the write, of which `live` is the result."""

@@ -15,11 +15,12 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.merge_keys import without_duplicates
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.evictions import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
     missing_volumes,
+    ordinal_of,
     subdomain,
+    updated_ordinals,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import ordinal_of, updated_ordinals
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Restart, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import difference, field_set
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import merge, remove
