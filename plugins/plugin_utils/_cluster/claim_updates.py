@@ -34,6 +34,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.patc
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Operation
 
 # Path in the PVC -> value, None: removed.
 Changes = Mapping[tuple[str, ...], Any]
@@ -57,8 +58,8 @@ class Noticed(Step):
         return f" ({self.notice.message})"
 
     @property
-    def reason(self) -> str:
-        return self.notice.reason
+    def operation(self) -> Operation:
+        return super().operation._replace(reason=self.notice.reason)
 
     @property
     def message(self) -> str:

@@ -32,9 +32,9 @@ _TOGETHER = {reasons.CREATE_SUCCEEDED: "created", reasons.DELETE_SUCCEEDED: "del
 def done_texts(results: Iterable[Result[Step]]) -> tuple[EventText, ...]:
     """Return the events of successful writes."""
     steps = [result.step for result in results if result.is_done]
-    shared = {reason: [step for step in steps if step.reason == reason] for reason in _TOGETHER}
+    shared = {reason: [step for step in steps if step.operation.reason == reason] for reason in _TOGETHER}
     together = {reason: found for reason, found in shared.items() if len(found) > 1}
-    alone = (step.event for step in steps if step.reason not in together)
+    alone = (step.event for step in steps if step.operation.reason not in together)
     return (
         *(_done_together(reason, found) for reason, found in together.items()),
         *(event for event in alone if event is not None),

@@ -157,7 +157,7 @@ class RemovePending(Step):
     revision: Revision
     objects: tuple[ObjectChange, ...] = ()
 
-    reason = reasons.INTERRUPTED_REVISION_REMOVED
+    operation = step.Operation(reason=reasons.INTERRUPTED_REVISION_REMOVED)
 
     @property
     def title(self) -> str:
@@ -181,19 +181,18 @@ class RemovePending(Step):
 class Deploy(Step):
     """Install or upgrade the release, with all that follows from it."""
 
-    operation: Literal["install", "upgrade"]
+    verb: Literal["install", "upgrade"]
     target: Target
     objects: tuple[ObjectChange, ...] = ()
 
-    counted = "applied"
-
     @property
     def title(self) -> str:
-        return f"{self.operation} release {self.target.release} of chart {self.target.chart.title}"
+        return f"{self.verb} release {self.target.release} of chart {self.target.chart.title}"
 
     @property
-    def reason(self) -> str:
-        return reasons.RELEASE_INSTALLED if self.operation == "install" else reasons.RELEASE_UPGRADED
+    def operation(self) -> step.Operation:
+        reason = reasons.RELEASE_INSTALLED if self.verb == "install" else reasons.RELEASE_UPGRADED
+        return step.Operation(reason=reason, counted="applied")
 
     def begun(self, context: Context) -> Reconciled:
         """Record in the status that Helm is run, which may take minutes: until then, the former specification is there.
@@ -245,7 +244,7 @@ class Mark(Step):
     revision: Revision
     release: str
 
-    reason = reasons.RELEASE_TAKEN_OVER
+    operation = step.Operation(reason=reasons.RELEASE_TAKEN_OVER)
 
     @property
     def title(self) -> str:
@@ -276,8 +275,7 @@ class Restore(Step):
     change: ObjectChange
     revision: Revision
 
-    counted = "applied"
-    reason = reasons.OBJECT_RESTORED
+    operation = step.Operation(reason=reasons.OBJECT_RESTORED, counted="applied")
 
     @property
     def title(self) -> str:
@@ -303,8 +301,7 @@ class Uninstall(Step):
     release: Release
     name: str
 
-    counted = "removed"
-    reason = reasons.RELEASE_UNINSTALLED
+    operation = step.Operation(reason=reasons.RELEASE_UNINSTALLED, counted="removed")
 
     @property
     def title(self) -> str:

@@ -107,7 +107,7 @@ class DruidIngestion(Kind[Options, Reconciled, Any]):
             now,
             _record_after(done, plan, check_mode),
         )
-        applied = [step for step in plan.steps if step.in_druid and step.counted == "applied"]
+        applied = [step for step in plan.steps if step.in_druid and step.operation.counted == "applied"]
         if not applied or check_mode or done.failed_step is not None:
             return document
         is_created = any(step.creates for step in applied)

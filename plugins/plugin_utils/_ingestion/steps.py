@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound, Unreachable
 from ansible_collections.druidops.druid.plugins.module_utils._secrets import spec_masking
@@ -127,8 +127,6 @@ class Write(Request):
     # required: without field(), the default would be that of Step
     change: DruidChange = field()
 
-    counted = "applied"
-
     @property
     def title(self) -> str:
         return self.change.title
@@ -138,8 +136,8 @@ class Write(Request):
         return (step.Difference(self.change.what, *self.change.marked),)
 
     @property
-    def reason(self) -> str:
-        return _CHANGE_REASONS[self.change.kind]
+    def operation(self) -> step.Operation:
+        return step.Operation(reason=_CHANGE_REASONS[self.change.kind], counted="applied")
 
     @property
     def creates(self) -> bool:
@@ -158,7 +156,7 @@ class Reset(Request):
 
     id: str
 
-    reason = reasons.OFFSETS_RESET
+    operation = step.Operation(reason=reasons.OFFSETS_RESET)
 
     @property
     def title(self) -> str:
@@ -178,8 +176,7 @@ class Submit(Request):
     job: Job
     attempt: int
 
-    counted = "applied"
-    reason = reasons.TASK_SUBMITTED
+    operation = step.Operation(reason=reasons.TASK_SUBMITTED, counted="applied")
     creates = True
 
     @property
@@ -204,15 +201,14 @@ class Terminate(Request):
     kind: str
     id: str
 
-    counted = "removed"
-
     @property
     def title(self) -> str:
         return f"{'terminate' if self.kind == SUPERVISOR else 'shut down'} {self.kind} {self.id}"
 
     @property
-    def reason(self) -> str:
-        return reasons.SUPERVISOR_TERMINATED if self.kind == SUPERVISOR else reasons.TASK_SHUT_DOWN
+    def operation(self) -> step.Operation:
+        reason = reasons.SUPERVISOR_TERMINATED if self.kind == SUPERVISOR else reasons.TASK_SHUT_DOWN
+        return step.Operation(reason=reason, counted="removed")
 
     def known(self, done: Reconciled) -> dict[str, Any]:
         return {"terminated": done.terminated | {self.id}}
@@ -263,8 +259,8 @@ class SaveLastApplied(Step):
         return f"{verb} ConfigMap with the applied spec"
 
     @property
-    def counted(self) -> Literal["applied", "removed"]:
-        return "removed" if self.record is None else "applied"
+    def operation(self) -> step.Operation:
+        return step.Operation(counted="removed" if self.record is None else "applied")
 
     @property
     def saved(self) -> tuple[LastApplied | None, ...]:

@@ -135,7 +135,7 @@ class Kind(KindMetrics, Generic[_Options, _Done, _Plan]):
 
     def count(self, plan: _Plan) -> Counts:
         """Return the numbers of objects for the metrics of a task."""
-        counted = [step.counted for step in plan.steps]
+        counted = [step.operation.counted for step in plan.steps]
         return Counts(counted.count("applied"), counted.count("removed"))
 
     # The report.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import masked_pair
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
@@ -76,6 +76,15 @@ class Difference:
         return masking.everything(before), masking.everything(after)
 
 
+class Operation(NamedTuple):
+    """What is done to an object: the word for it, the reasons of its events (empty: none), and its part of a metric."""
+
+    verb: str = ""
+    reason: str = ""
+    reason_of_failure: str = ""
+    counted: Literal["applied", "removed"] | None = None
+
+
 class Shown(ABC):
     """What is shown of a write: in a plan, and once it is done."""
 
@@ -98,24 +107,19 @@ class Shown(ABC):
         return ()
 
     @property
-    def counted(self) -> Literal["applied", "removed"] | None:
-        """What it counts as in the metrics of a task."""
-        return None
-
-    @property
-    def reason(self) -> str:
-        """The reason of the event about its success; empty if there is none."""
-        return ""
+    def operation(self) -> Operation:
+        """What it is in events and in metrics."""
+        return Operation()
 
     @property
     def message(self) -> str:
-        """The message of that event."""
+        """The message of the event about its success."""
         return f"Done: {self.title}."
 
     @property
     def event(self) -> EventText | None:
         """The event about its success."""
-        return EventText("Normal", self.reason, self.message) if self.reason else None
+        return EventText("Normal", reason, self.message) if (reason := self.operation.reason) else None
 
 
 class Step(Shown):
@@ -209,13 +213,13 @@ def _carried_out(step: _Step, context: Context) -> Result[_Step]:
 class WriteResource(Shown):
     """A write of the resource, before the reconciles."""
 
-    operation: str
+    verb: str
     kind: str
     name: str
 
     @property
     def title(self) -> str:
-        return f"{self.operation} {self.kind} {self.name}"
+        return f"{self.verb} {self.kind} {self.name}"
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,9 @@ def test_a_takeover_recreates_nothing(golden: NamespaceClient) -> None:
         before = GoOperator(golden, "hand").run().settled()
         assert golden.list("StatefulSet")[0]["spec"]["template"]["metadata"]["labels"]["policy"] == "seen"
         first, second = one_pass(golden, "hand"), one_pass(golden, "hand")
-        assert [step.title for step in first.plan.steps if step.restart.is_requested or step.verb == "recreate"] == []
+        assert [
+            step.title for step in first.plan.steps if step.restart.is_requested or step.operation.verb == "recreate"
+        ] == []
         assert [step.title for step in second.plan.steps] == []
         assert (first.plan.findings, second.plan.findings) == ((), ())
         after = identities(golden)

@@ -214,7 +214,7 @@ def test_state_absent_respects_the_flag_for_owned_objects(live: NamespaceClient,
         live.merge("Druid", "c", {"metadata": {"finalizers": ["x.example.com/y"]}})
         live.delete("Druid", "c")
     planned = one_pass(live, "c", check_mode=True, absent=True).plan.steps
-    assert [step.verb for step in planned if step.key.name == owned] == ["update"]
+    assert [step.operation.verb for step in planned if step.key.name == owned] == ["update"]
     one_pass(live, "c", absent=True)
     assert "ownerReferences" not in live.get(CLAIM, owned)["metadata"]
     if held:

@@ -31,7 +31,7 @@ def wiki_cluster(live: NamespaceClient) -> NamespaceClient:
 
 def plan(live: NamespaceClient) -> list[str]:
     """Reconcile, and return the changes."""
-    return sorted(f"{step.verb} {step.key}" for step in one_pass(live, "wiki").plan.steps)
+    return sorted(f"{step.operation.verb} {step.key}" for step in one_pass(live, "wiki").plan.steps)
 
 
 def test_manual_deletions_are_reverted(wiki_cluster: NamespaceClient) -> None:

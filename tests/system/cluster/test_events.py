@@ -114,7 +114,7 @@ def test_large_change_is_summarized(live: NamespaceClient) -> None:
     spec["nodes"]["g00"] = {**spec["nodes"]["g00"], "runtime.properties": long}
     live.create(small_cluster.resource(NAME, spec))
     outcome = one_pass(live, NAME)
-    created = len([step for step in outcome.plan.steps if step.creates])
+    created = len([step for step in outcome.plan.steps if step.operation.verb == "create"])
     assert created > 60
     [event] = events(live)
     assert event["message"].startswith(f"Successfully created {created} objects in namespace [{live.namespace}]: ")

@@ -110,7 +110,7 @@ def test_is_recreated_and_nothing_else_is_deleted(cluster: NamespaceClient, what
 
     mark = cluster.mark()
     checked = one_pass(cluster, NAME, check_mode=True)
-    recreated = [tuple(step.key) for step in checked.plan.steps if step.verb == "recreate"]
+    recreated = [tuple(step.key) for step in checked.plan.steps if step.operation.verb == "recreate"]
     assert (replacement.kind, replacement.name) in recreated
     assert [write for write in cluster.writes(mark) if not write.dry_run] == []
     assert identities(cluster) == everything
@@ -271,7 +271,7 @@ def test_keeps_foreign_additions_to_pods(cluster: NamespaceClient, what: str) ->
     data = kept(cluster, "Pod", "PersistentVolumeClaim")
     change(cluster, {"podManagementPolicy": "OrderedReady"})
     [step] = one_pass(cluster, NAME, check_mode=True).plan.steps
-    assert (step.verb, step.restart.is_requested) == ("recreate", False)
+    assert (step.operation.verb, step.restart.is_requested) == ("recreate", False)
     assert one_pass(cluster, NAME).plan.findings == ()
     after = cluster.get("StatefulSet", STATEFUL)
     assert after["metadata"]["uid"] != before["metadata"]["uid"]
@@ -513,7 +513,7 @@ def test_selector_with_more_labels_than_the_new_pods(golden: NamespaceClient) ->
     golden.merge("Druid", "hand", {"spec": patch})
     outcome = one_pass(golden, "hand")
     assert outcome.plan.findings == ()
-    assert {step.key.kind for step in outcome.plan.steps if step.verb == "recreate"} == {
+    assert {step.key.kind for step in outcome.plan.steps if step.operation.verb == "recreate"} == {
         "StatefulSet",
         "Deployment",
     }

@@ -244,7 +244,7 @@ def problem_after(live: NamespaceClient, change: Callable[[], object]) -> str:
     """Reconcile, and make the change immediately before the deletion of the PVC; return the message of the problem."""
 
     def before(step: Step) -> None:
-        if step.verb == "delete":
+        if step.operation.verb == "delete":
             change()
 
     request = cluster_request(NAME, live.namespace, Options(announce=before))

@@ -48,7 +48,9 @@ def assert_stays(live: NamespaceClient, *words: str) -> None:
     assert before <= live.created_objects()
     after = live.get("Pod", POD)["metadata"]
     assert (after["uid"], after.get("deletionTimestamp")) == (pod["uid"], None)
-    assert [step.key for step in outcome.plan.steps if step.verb == "delete" and step.key.name == STATEFUL] == []
+    assert [
+        step.key for step in outcome.plan.steps if step.operation.verb == "delete" and step.key.name == STATEFUL
+    ] == []
     message = condition(live.get("Druid", NAME), "Degraded")["message"]
     for text in (f"StatefulSet {STATEFUL}: group historicals was removed from the spec.", *words):
         assert text in message

@@ -141,7 +141,7 @@ def test_flag_applies_although_the_stateful_sets_delete_their_pvcs(live: Namespa
         one_pass(live, "c")
     else:
         planned = one_pass(live, "c", check_mode=True, absent=True).plan.steps
-        assert not [step for step in planned if step.key.kind == CLAIM and step.verb == "delete"]
+        assert not [step for step in planned if step.key.kind == CLAIM and step.operation.verb == "delete"]
         assert {step.key.name for step in planned if step.key.kind == CLAIM} == claims.keys()
         one_pass(live, "c", absent=True)
     nothing_else_is_left(live, claims)
@@ -169,7 +169,7 @@ def test_pvcs_of_a_removed_group_are_kept_where_the_cluster_keeps_them(live: Nam
     until_ready(live, "c")
     live.merge("Druid", "c", {"spec": {**FLAG["spec"], "nodes": {KEYS[0]: None}}})
     planned = one_pass(live, "c", check_mode=True).plan.steps
-    assert not [step for step in planned if step.key.kind == CLAIM and step.verb == "delete"]
+    assert not [step for step in planned if step.key.kind == CLAIM and step.operation.verb == "delete"]
     one_pass(live, "c")
     eventually(lambda: live.names("StatefulSet") == {f"druid-c-{KEYS[1]}"})
     eventually(lambda: [owners(claim) for claim in live.list(CLAIM)] == [set()] * len(claims))
@@ -183,7 +183,7 @@ def test_pvcs_that_are_deleted_with_a_removed_group_are_named(live: NamespaceCli
     claims = owned_by_stateful_sets(live)
     live.merge("Druid", "c", {"spec": {"nodes": {KEYS[0]: None}}})
     planned = one_pass(live, "c", check_mode=True).plan.steps
-    named = {step.key.name for step in planned if step.key.kind == CLAIM and step.verb == "delete"}
+    named = {step.key.name for step in planned if step.key.kind == CLAIM and step.operation.verb == "delete"}
     assert named == {f"data-druid-c-{KEYS[0]}-{ordinal}" for ordinal in range(2)}
     assert lasting_claims(live) == claims
     one_pass(live, "c")
@@ -202,7 +202,7 @@ def test_pvcs_without_labels_that_are_deleted_with_the_cluster_are_named(
     for name in claims:
         live.merge(CLAIM, name, {"metadata": {"labels": None}})
     planned = one_pass(live, "c", check_mode=True, absent=True, **variables)
-    named = {step.key.name for step in planned.plan.steps if step.key.kind == CLAIM and step.verb == "delete"}
+    named = {step.key.name for step in planned.plan.steps if step.key.kind == CLAIM and step.operation.verb == "delete"}
     assert named == claims.keys()
     assert planned.plan.is_destructive
     assert lasting_claims(live) == claims

@@ -209,7 +209,9 @@ def take_over(live: NamespaceClient, name: str) -> None:
     assert first.report is not None
     assert first.plan.findings == ()
     assert first.changed
-    assert [str(step.key) for step in first.plan.steps if step.restart.is_requested or step.verb == "recreate"] == []
+    assert [
+        str(step.key) for step in first.plan.steps if step.restart.is_requested or step.operation.verb == "recreate"
+    ] == []
     mark = live.mark()
     second = one_pass(live, name)
     assert second.plan.findings == ()

@@ -74,7 +74,7 @@ class Ingesting:
         assert not (sent and check_mode), sent
         assert steps or outcome.problems or not sent, (done(outcome), sent)
         # no request terminates a supervisor that does not exist, or one in a Druid behind another proxy
-        due = [step for step in steps if step.counted != "removed"]
+        due = [step for step in steps if step.operation.counted != "removed"]
         # a write without a response may have taken effect
         unanswered = [each for each in self.proxy.writes if each.status is None]
         assert sent or unanswered or check_mode or not due, done(outcome)

@@ -354,7 +354,7 @@ def _texts(report: Report[Plan]) -> Iterator[str]:
 def planned_deletions(report: Report[Plan], claims: Iterable[str]) -> set[str]:
     """Return the PVCs that the plan names as deleted."""
     steps = (*report.plan.steps, *report.plan.later)
-    named = {step.key.name for step in steps if step.key.kind == CLAIM and step.verb == "delete"}
+    named = {step.key.name for step in steps if step.key.kind == CLAIM and step.operation.verb == "delete"}
     planned = (text.removeprefix("later: ") for text in lines(report.plan))
     deletions = [text.split() for text in planned if text.startswith("delete ")]
     return named | {name for name in claims for words in deletions if name in words}

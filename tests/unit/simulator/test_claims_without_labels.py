@@ -103,7 +103,7 @@ def claims(world: World) -> set[str]:
 
 def named(outcome: Outcome[Plan]) -> set[str]:
     steps = outcome.plan.steps
-    return {step.key.name for step in steps if step.key.kind == CLAIM and step.verb == "delete"}
+    return {step.key.name for step in steps if step.key.kind == CLAIM and step.operation.verb == "delete"}
 
 
 WAYS: list[Way] = [ByVariables(), ByResource(), ByResource(has_finalizer=False)]

@@ -23,7 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.scaled_wor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.recreate import Recreate
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import CREATE, RECREATE, Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import (
     REPLICAS,
@@ -52,7 +52,7 @@ def unlisted_objects(inputs: Inputs) -> tuple[Manifest, ...]:
     if all(key_of(manifest) in inputs.observed.objects for _group, manifest in desired_objects(inputs.desired)):
         return ()
     steps = changed_objects(inputs.cluster, inputs.desired, inputs.observed)
-    found = (inputs.reads.existing(step) for step in steps if step.creates)
+    found = (inputs.reads.existing(step) for step in steps if step.operation is CREATE)
     return tuple(live for live in found if live is not None)
 
 
@@ -63,7 +63,7 @@ def dry_runs_of_recreations(inputs: Inputs) -> tuple[Verdict, ...]:
     if not any(live is not None and immutable_changes(live, manifest) for manifest, live in found):
         return ()
     steps = changed_objects(inputs.cluster, inputs.desired, inputs.observed)
-    due = (each for each in steps if each.recreates and not _is_ending(each))
+    due = (each for each in steps if each.operation is RECREATE and not _is_ending(each))
     # An object of another owner is not recreated.
     ours = (each for each in due if each.live is None or is_ours(each.live, inputs.cluster))
     return tuple(map(inputs.reads.dry_run_of_creation, ours))

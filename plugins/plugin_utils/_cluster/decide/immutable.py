@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import RECREATE, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import differs
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import shape_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
@@ -74,7 +74,7 @@ def is_headless(service: Manifest) -> bool:
 def orphaned_pods(draft: Draft) -> tuple[Finding, ...]:
     """Return a finding for each workload that is not recreated because it would orphan running pods."""
     groups, live = {group.key: group for group in draft.inputs.cluster.groups}, draft.inputs.observed
-    recreated = (step for step in draft.applies if step.recreates and step.key.kind in WORKLOADS)
+    recreated = (step for step in draft.applies if step.operation is RECREATE and step.key.kind in WORKLOADS)
     found = (_not_adoptable(step, live.pods_of(groups[step.group or ""])) for step in recreated)
     return tuple(finding for finding in found if finding is not None)
 

@@ -13,10 +13,7 @@ from __future__ import annotations
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import controller
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
-    WORKLOADS,
     Manifest,
     is_terminating,
 )
@@ -30,7 +27,7 @@ def outdated_resource(draft: Draft) -> tuple[Finding, ...]:
     The latest resource is needed for that; it must be read after the workloads. Not in check mode: nothing is written.
     """
     inputs = draft.inputs
-    if inputs.check_mode or inputs.cluster.uid is None or not any(map(_needs_latest, draft.steps)):
+    if inputs.check_mode or inputs.cluster.uid is None or not any(step.needs_latest for step in draft.steps):
         return ()
     if is_latest(inputs):
         return ()
@@ -46,26 +43,6 @@ def is_latest(inputs: Inputs) -> bool:
 def is_current(resource: Manifest, latest: Manifest | None) -> bool:
     """True if the latest resource has the same specification, and is not being deleted."""
     return latest is not None and _version(latest) == _version(resource)
-
-
-def _needs_latest(step: Step) -> bool:
-    stops_pods = step.key.kind in WORKLOADS and (step.deletes or _lowers_replicas(step))
-    return stops_pods or step.is_of_orphan or _owns_again(step)
-
-
-def _lowers_replicas(step: Step) -> bool:
-    """True for the write of a workload with fewer replicas than it has."""
-    if not step.manifest or step.live is None:
-        return False
-    live = step.live["spec"].get("replicas", 1)
-    return bool(step.created["spec"].get("replicas", live) < live)
-
-
-def _owns_again(step: Step) -> bool:
-    """True for an object that has no owner, and gets one."""
-    if not step.manifest or step.live is None or controller(step.live) is not None:
-        return False
-    return bool(step.manifest["metadata"].get("ownerReferences"))
 
 
 def _version(resource: Manifest) -> tuple[str | None, int | None, bool, bool]:

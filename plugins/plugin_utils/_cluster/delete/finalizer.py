@@ -14,7 +14,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_own
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.patch import Patch
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Operation
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
     WORKLOADS,
     Manifest,
@@ -24,6 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     is_finalizer_of_operator,
     is_terminating,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Operation
 
 # Kubernetes' finalizer: dependents lose their owner and are not deleted.
 ORPHAN = "orphan"
@@ -56,7 +56,7 @@ class ChangeFinalizer(ChangeResource):
 
     @property
     def operation(self) -> Operation:
-        return Operation("update", counted=None)
+        return Operation("update")
 
 
 def keep_finalizer(resource: Manifest, always: bool = False) -> tuple[ChangeResource, ...]:

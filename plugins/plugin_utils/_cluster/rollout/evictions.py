@@ -34,8 +34,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.dele
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import (
     DELETE,
     NO_RESTART,
+    RECREATE,
     Eviction,
-    Operation,
     Restart,
     Step,
 )
@@ -46,7 +46,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     selector_matches,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Operation, Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 _READY = ("Ready", "True")
@@ -130,7 +130,7 @@ def _replaceable(group: Group, observed: Observed) -> Iterator[Manifest]:
 
 
 def _replaces_pods(step: Step) -> bool:
-    is_recreated = step.recreates and step.key.kind in WORKLOADS
+    is_recreated = step.operation is RECREATE and step.key.kind in WORKLOADS
     return is_recreated or step.key.kind == "Pod" or bool(step.restart.pods)
 
 

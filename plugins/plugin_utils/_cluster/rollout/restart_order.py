@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.gro
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.readiness import GroupState
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import RECREATE, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
@@ -69,7 +69,7 @@ def blocked_restarts(candidates: Iterable[Step], findings: Iterable[Finding], in
     found = (_predicted(step, inputs) for step in candidates if step.group is not None and step.group in blocked)
     restarts = tuple(step for step in found if step.restart.pods)
     for step in restarts:
-        if step.manifest and not step.recreates:
+        if step.manifest and step.operation is not RECREATE:
             inputs.reads.template(step)
     judged = (_predicted(step, inputs) for step in restarts)
     return tuple(step for step in judged if step.restart.pods)
@@ -79,10 +79,10 @@ def _predicted(step: Step, inputs: Inputs) -> Step:
     """Return the step with the object afterwards, from a dry run as far as it was not rejected."""
     template = inputs.reads.templates.get(step.key)
     stored = None if template is None else template.after
-    after = inputs.admitted.get(step.key) if step.recreates else stored
+    after = inputs.admitted.get(step.key) if step.operation is RECREATE else stored
     if after is not None:
         return replace(step, after=after)
-    if not step.recreates or step.live is None or step.after is not None:
+    if step.operation is not RECREATE or step.live is None or step.after is not None:
         return step
     return replace(step, after=compare(step.live, step.manifest).predicted)
 

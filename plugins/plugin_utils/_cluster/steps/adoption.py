@@ -11,7 +11,7 @@ compared with the template: with the fields that it has, and with those of the m
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.merge_keys import without_duplicates
@@ -21,10 +21,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
     subdomain,
     updated_ordinals,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Restart, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Restart
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import difference, field_set
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import merge, remove
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
+
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 
 # Fields of a container that neither the API server nor a controller sets in a pod.
 _OURS = ("command", "args", "env", "envFrom", "lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
@@ -32,10 +35,10 @@ _OURS = ("command", "args", "env", "envFrom", "lifecycle", "livenessProbe", "rea
 _ADDED_TOLERATIONS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
-def adoption(step: Step, observed: Observed) -> Restart | None:
+def adoption(step: Apply, observed: Observed) -> Restart | None:
     """Return which pods without a workload the step replaces; None if there are none."""
     workload = step.after or step.created
-    if not step.creates or step.key.kind not in WORKLOADS or "template" not in workload["spec"]:
+    if step.key.kind not in WORKLOADS or "template" not in workload["spec"]:
         return None
     pods = [pod for pod in observed.orphans_of(step.key.name) if _is_replaced(pod, workload)]
     return Restart(len(pods), former=_former(pods[0], workload)) if pods else None

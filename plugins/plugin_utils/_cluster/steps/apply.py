@@ -12,6 +12,7 @@ from typing import Any, Self, TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import release_retained
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import controller
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import deletes_scaled_pvcs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.scaled_workloads import (
     is_scaled_by_autoscaler,
@@ -37,7 +38,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step
     NO_RESTART,
     UPDATE,
     Effect,
-    Operation,
     Restart,
     Step,
     Verdict,
@@ -67,7 +67,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     WORKLOADS,
     Manifest,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Operation, Result
 
 _RECORDS = (names.DRAIN_ANNOTATION, names.DECOMMISSION_ANNOTATION)
 # No object has this resourceVersion: an apply with it creates an object, and fails if there is one.
@@ -96,26 +96,38 @@ class Apply(Step):
 
     @property
     def operation(self) -> Operation:
-        return CREATE if self.creates else UPDATE
+        return CREATE if self.live is None else UPDATE
 
     @property
     def message(self) -> str:
-        if not self.creates:
+        if self.live is not None:
             return super().message
         return f"Successfully created object [{self.key.name}:*v1.{self.key.kind}] in namespace [{self.namespace}]"
 
     @property
     def created(self) -> Manifest:
+        """The manifest of the creation."""
         return self.initial or self.manifest
 
     # What it does to pods.
 
     def with_effects(self, planned: Planned) -> Self:
         found = super().with_effects(planned)
-        return replace(found, adoption=adoption(self, planned.observed)) if self.creates else found
+        return replace(found, adoption=adoption(self, planned.observed)) if self.live is None else found
 
     def followed_by(self, planned: Planned) -> Iterable[Effect]:
         return of_write(self, planned)
+
+    @property
+    def needs_latest(self) -> bool:
+        if self.live is None:
+            return False
+        gets_owner = controller(self.live) is None and bool(self.manifest["metadata"].get("ownerReferences"))
+        return gets_owner or (self.key.kind in WORKLOADS and self._lowers_replicas(self.live))
+
+    def _lowers_replicas(self, live: Manifest) -> bool:
+        before = live["spec"].get("replicas", 1)
+        return bool(self.created["spec"].get("replicas", before) < before)
 
     def may_delete_claims(self, planned: Planned) -> bool:
         return scales_with_claims(self, planned)

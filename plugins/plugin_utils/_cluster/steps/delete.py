@@ -12,12 +12,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effe
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import (
     DELETE,
     Effect,
-    Operation,
     Step,
     Verdict,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
+    WORKLOADS,
+    Manifest,
+    is_terminating,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Operation, Result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +39,10 @@ class Delete(Step):
 
     def followed_by(self, planned: Planned) -> Iterable[Effect]:
         return of_deletion(self, self.live, planned)
+
+    @property
+    def needs_latest(self) -> bool:
+        return super().needs_latest or self.key.kind in WORKLOADS
 
     def may_delete_claims(self, _planned: Planned) -> bool:
         return self.key.kind == "StatefulSet"

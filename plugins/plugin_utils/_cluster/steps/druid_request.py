@@ -15,9 +15,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.difference
     listed,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import UPDATE, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Operation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +33,10 @@ class DruidRequest(Request, Step):
     action: str
     states: tuple[Any, Any]
     reason: str = reasons.UPDATE_SUCCEEDED
+
+    @property
+    def operation(self) -> Operation:
+        return UPDATE._replace(reason=self.reason)
 
     @property
     def key(self) -> ObjectKey:

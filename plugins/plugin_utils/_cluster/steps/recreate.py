@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.differences import change_text
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.quota_errors import leaves_room
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import UPDATE, Operation, Step, Verdict
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import RECREATE, Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
     CONFLICT,
     ApiError,
@@ -23,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     Manifest,
     is_terminating,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Operation, Result
 
 DELETION_ATTEMPTS = 100
 DELETION_PAUSE_SECONDS = 0.1
@@ -42,11 +41,9 @@ class Recreate(Apply):
 
     live: Manifest
 
-    recreates: ClassVar[bool] = True
-
     @property
     def operation(self) -> Operation:
-        return UPDATE._replace(verb="recreate")
+        return RECREATE
 
     @property
     def remark(self) -> str:

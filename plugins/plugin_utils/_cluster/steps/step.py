@@ -22,6 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons, step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Operation
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effects import Planned
@@ -32,17 +33,9 @@ DESTRUCTIVE = " (destructive)"
 _LEFT = ("PersistentVolumeClaim", "StatefulSet")
 
 
-class Operation(NamedTuple):
-    """What is done to an object: the word for it, the reasons of its events (empty: none), and its part of a metric."""
-
-    verb: str
-    reason: str = ""
-    reason_of_failure: str = ""
-    counted: Literal["applied", "removed"] | None = "applied"
-
-
-CREATE = Operation("create", reasons.CREATE_SUCCEEDED, reasons.CREATE_FAILED)
-UPDATE = Operation("update", reasons.UPDATE_SUCCEEDED, reasons.UPDATE_FAILED)
+CREATE = Operation("create", reasons.CREATE_SUCCEEDED, reasons.CREATE_FAILED, "applied")
+UPDATE = Operation("update", reasons.UPDATE_SUCCEEDED, reasons.UPDATE_FAILED, "applied")
+RECREATE = UPDATE._replace(verb="recreate")
 DELETE = Operation("delete", reasons.DELETE_SUCCEEDED, reasons.DELETE_FAILED, "removed")
 
 
@@ -111,8 +104,6 @@ class Step(step.Step):
 
     # It marks or deletes an orphaned PVC.
     is_of_orphan: ClassVar[bool] = False
-    # It deletes an object and creates it again.
-    recreates: ClassVar[bool] = False
     # It comes before the objects of all groups.
     prepares: ClassVar[bool] = False
     # It is the last step of a deletion: any failure before it prevents it.
@@ -121,10 +112,6 @@ class Step(step.Step):
     @property
     def operation(self) -> Operation:
         return UPDATE
-
-    @property
-    def verb(self) -> str:
-        return self.operation.verb
 
     @property
     def key(self) -> ObjectKey:
@@ -145,7 +132,7 @@ class Step(step.Step):
         return (self._line(self.remark),)
 
     def _line(self, remark: str = "") -> str:
-        return f"{self.verb} {self.key}{remark}{DESTRUCTIVE if self.is_destructive else ''}"
+        return f"{self.operation.verb} {self.key}{remark}{DESTRUCTIVE if self.is_destructive else ''}"
 
     @property
     def remark(self) -> str:
@@ -158,14 +145,6 @@ class Step(step.Step):
         after = essence(self.manifest if self.live is None else self.after)
         place = f"{self.key.kind} {self.namespace}/{self.key.name}"
         return (entry(place, essence(self.live), after, self.is_destructive),)
-
-    @property
-    def counted(self) -> Literal["applied", "removed"] | None:
-        return self.operation.counted
-
-    @property
-    def reason(self) -> str:
-        return self.operation.reason
 
     @property
     def message(self) -> str:
@@ -186,17 +165,8 @@ class Step(step.Step):
     # What it does to its object, and to pods.
 
     @property
-    def created(self) -> Manifest:
-        """The manifest of the creation."""
-        return self.manifest
-
-    @property
-    def creates(self) -> bool:
-        return self.live is None and bool(self.manifest)
-
-    @property
     def deletes(self) -> bool:
-        return self.counted == "removed"
+        return self.operation.counted == "removed"
 
     @property
     def deletes_claim(self) -> bool:
@@ -217,6 +187,11 @@ class Step(step.Step):
 
     def followed_by(self, _planned: Planned) -> Iterable[Effect]:
         return ()
+
+    @property
+    def needs_latest(self) -> bool:
+        """Whether it must not be carried out for an earlier version of the resource: it cannot be undone."""
+        return self.is_of_orphan
 
     def may_delete_claims(self, _planned: Planned) -> bool:
         """Return whether others may delete PVCs because of the step."""

@@ -159,7 +159,7 @@ def without_unrecorded(steps: Sequence[Step], later: Iterable[Step]) -> tuple[St
     """
     written = {step.key: _text(step) for step in steps}
     waiting = {step.group for step in later if _is_unrecorded(step, written)}
-    return tuple(step for step in steps if not (step.reason in _RECORDED_FIRST and step.group in waiting))
+    return tuple(step for step in steps if not (step.operation.reason in _RECORDED_FIRST and step.group in waiting))
 
 
 def _text(step: Step) -> str | None:

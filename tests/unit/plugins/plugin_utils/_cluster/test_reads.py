@@ -59,7 +59,7 @@ class Server(KubernetesApi):
 def test_objects_of_new_cluster_are_only_asked_about_in_dry_runs() -> None:
     server, found = Server(), inputs(druid.cluster())
     plan, _live = decide(replace(found, reads=ClusterReads(server, "ns", Options())))
-    assert {step.key for step in plan.steps if step.creates} == {*map(key_of, found.desired.objects)}
+    assert {step.key for step in plan.steps if step.operation.verb == "create"} == {*map(key_of, found.desired.objects)}
     assert sorted(server.requests) == sorted(("apply", key_of(each)) for each in found.desired.objects)
 
 

@@ -107,7 +107,7 @@ def test_decide_is_pure(name: str) -> None:
 
 
 def test_plans_contain_each_kind_of_step() -> None:
-    planned = {step.reason for inputs in INPUTS.values() for step in decide(inputs).steps}
+    planned = {step.operation.reason for inputs in INPUTS.values() for step in decide(inputs).steps}
     assert {
         reasons.OFFSETS_RESET,
         reasons.TASK_SUBMITTED,

@@ -86,7 +86,7 @@ def test_everything_is_created_in_the_order_of_the_rollout() -> None:
     }
     cluster, desired = cluster_and_desired(EVERYTHING, nodes=nodes)
     steps = changed_objects(cluster, desired, Observed())
-    assert {step.verb for step in steps} == {"create"}
+    assert {step.operation.verb for step in steps} == {"create"}
     assert [step.group for step in steps] == [None, *["historicals"] * 2, *["routers"] * 2]
     assert [step.key for step in steps] == [key_of(manifest) for manifest in desired.objects]
 
@@ -108,14 +108,14 @@ def test_dependencies_are_created_first_within_a_group() -> None:
 def test_only_the_missing_object_is_created() -> None:
     cluster, desired = cluster_and_desired(EVERYTHING)
     steps = changed_objects(cluster, desired, without(converged(desired), "Service"))
-    assert [(step.verb, step.key.kind, step.group) for step in steps] == [("create", "Service", "brokers")]
+    assert [(step.operation.verb, step.key.kind, step.group) for step in steps] == [("create", "Service", "brokers")]
 
 
 def test_only_the_changed_object_is_updated() -> None:
     _cluster, before = cluster_and_desired(EVERYTHING)
     cluster, after = cluster_and_desired({**EVERYTHING, "image": "new"})
     [step] = changed_objects(cluster, after, converged(before))
-    assert (step.verb, step.key.kind, step.group) == ("update", "StatefulSet", "brokers")
+    assert (step.operation.verb, step.key.kind, step.group) == ("update", "StatefulSet", "brokers")
     assert step.restart.is_requested
     assert step.live == workload(converged(before))
     assert step.after is not None
@@ -140,7 +140,7 @@ def test_replicas_are_released_to_a_new_autoscaler() -> None:
     _cluster, before = cluster_and_desired({"replicas": 3})
     cluster, after = cluster_and_desired({"replicas": 3, **AUTOSCALED})
     steps = changed_objects(cluster, after, converged(before))
-    assert [(step.verb, step.key.kind) for step in steps] == [
+    assert [(step.operation.verb, step.key.kind) for step in steps] == [
         ("update", "StatefulSet"),
         ("create", "HorizontalPodAutoscaler"),
     ]
@@ -265,7 +265,7 @@ RECREATED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 def test_immutable_change_recreates_the_object(before: dict[str, Any], after: dict[str, Any]) -> None:
     cluster, desired = cluster_and_desired(after)
     [step] = changed_objects(cluster, desired, converged(cluster_and_desired(before)[1]))
-    assert (step.verb, step.key.kind) == ("recreate", "StatefulSet")
+    assert (step.operation.verb, step.key.kind) == ("recreate", "StatefulSet")
 
 
 def test_interrupted_recreation_is_completed() -> None:
@@ -274,7 +274,7 @@ def test_interrupted_recreation_is_completed() -> None:
     terminating = deepcopy(workload(observed))
     terminating["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     [step] = changed_objects(cluster, desired, observed.with_objects([terminating]))
-    assert step.verb == "recreate"
+    assert step.operation.verb == "recreate"
 
 
 def test_objects_that_no_list_shows_are_read() -> None:

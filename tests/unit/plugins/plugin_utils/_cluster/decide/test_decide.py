@@ -74,8 +74,8 @@ def test_removed_group_needs_replica_sets_all_pvcs_and_the_latest_resource() -> 
     plan = decided(found)
     lists, claims, *dry_runs, resource = answers_of(found).asked
     assert (lists, claims, resource) == ("ReplicaSet", CLAIM, ("Druid", "c"))
-    assert [step.verb for step in dry_runs] == ["delete"] * len(plan.later)
-    assert {(step.verb, step.group) for step in plan.later} == {("delete", None)}
+    assert [step.operation.verb for step in dry_runs] == ["delete"] * len(plan.later)
+    assert {(step.operation.verb, step.group) for step in plan.later} == {("delete", None)}
     assert plan.steps == ()
 
 
@@ -87,7 +87,7 @@ def test_pvc_without_labels_of_a_removed_group_is_deleted_or_released(policy: st
     metadata = {"name": "d", "namespace": "ns", "uid": "u", "resourceVersion": "1", "ownerReferences": [owner]}
     claim = {"kind": CLAIM, "metadata": metadata}
     plan = decided(inputs(druid.cluster(nodes={"a": NODES["a"]}), observed, lists={CLAIM: (claim,)}))
-    assert [step.verb for step in plan.later if step.key == (CLAIM, "d")] == [operation]
+    assert [step.operation.verb for step in plan.later if step.key == (CLAIM, "d")] == [operation]
     assert plan.is_destructive == (operation == "delete")
 
 
@@ -106,7 +106,7 @@ def test_our_object_without_the_label_is_updated() -> None:
     del live["metadata"]["labels"]
     observed = converged(desired).without([key_of(live)])
     plan = decided(inputs(cluster, observed, objects=[live]))
-    assert [(step.verb, step.key) for step in plan.steps] == [("update", key_of(live))]
+    assert [(step.operation.verb, step.key) for step in plan.steps] == [("update", key_of(live))]
 
 
 def test_rejection_blocks_its_group_and_defers_removals() -> None:

@@ -145,7 +145,7 @@ def test_effects(live: list[Manifest], steps: list[Step], effects: list[str]) ->
     found = with_effects(steps, Observed().with_objects(live))
     assert plan_output.effect_lines(found) == effects
     assert [step.key for step in found] == [step.key for step in steps]
-    deletes = any(step.verb == "delete" and step.key.kind == "PersistentVolumeClaim" for step in steps)
+    deletes = any(step.operation.verb == "delete" and step.key.kind == "PersistentVolumeClaim" for step in steps)
     assert Plan(found).is_destructive == (deletes or any("destructive" in text for text in effects))
 
 

@@ -89,7 +89,9 @@ def test_no_version_is_outdated_in_check_mode(step: Step) -> None:
     assert outdated_resource(Draft(inputs(druid.cluster(), check_mode=True), (step,))) == ()
 
 
-@pytest.mark.parametrize("name", [name for name, (step, stops) in STEPS.items() if stops and step.verb == "update"])
+@pytest.mark.parametrize(
+    "name", [name for name, (step, stops) in STEPS.items() if stops and step.operation.verb == "update"]
+)
 def test_fewer_replicas_are_written_only_to_the_version_that_was_read(name: str) -> None:
     step, _stops = STEPS[name]
     assert step.bound_manifest["metadata"]["resourceVersion"] == "1"

@@ -62,7 +62,7 @@ def test_finalizer_depends_on_the_spec(
     spec = {} if disabled is None else {"disablePVCDeletionFinalizer": disabled}
     steps = keep_finalizer(resource(finalizers, **spec))
     assert [step.patch for step in steps] == ([] if after is None else [patch(after)])
-    assert [(step.verb, step.group) for step in steps] == [("update", None)] * len(steps)
+    assert [(step.operation.verb, step.group) for step in steps] == [("update", None)] * len(steps)
 
 
 @pytest.mark.parametrize(("finalizers", "after"), [([], [FINALIZER]), ([FINALIZER], None)])

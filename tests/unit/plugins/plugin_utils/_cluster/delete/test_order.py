@@ -98,7 +98,7 @@ def run_through(deletion: Deletion, steps: Iterable[Step]) -> list[str]:
     """Return the steps and reads in order."""
     assert isinstance(deletion.reads, Table)
     for step in steps:
-        deletion.reads.events.append(f"{step.verb} {step.key.kind}")
+        deletion.reads.events.append(f"{step.operation.verb} {step.key.kind}")
     return deletion.reads.events
 
 

@@ -95,7 +95,7 @@ def test_pvcs_are_deleted_only_with_their_group_and_only_those_without_another_o
     cluster, desired = cluster_and_desired(nodes=nodes)
     live = stateful_set(DELETE)
     observed = Observed().with_objects([live, OWNED, SHARED, FREE])
-    steps = [step for step in removed_objects(cluster, desired, observed) if step.verb == "delete"]
+    steps = [step for step in removed_objects(cluster, desired, observed) if step.operation.verb == "delete"]
     assert [step.key.name for step in steps if step.key.kind == "PersistentVolumeClaim"] == deleted
     assert "StatefulSet" in {step.key.kind for step in steps}
 
@@ -186,7 +186,7 @@ def removed(live: Manifest, **spec: Any) -> list[tuple[str, str]]:
     observed = Observed().with_objects([live, OWNED, FREE])
     steps = removed_objects(cluster, render(cluster), observed)
     assert drop_blocked(steps, [Finding("Reason", "message", "others")]) == ()
-    return [(step.verb, step.key.name) for step in steps]
+    return [(step.operation.verb, step.key.name) for step in steps]
 
 
 def test_pvcs_of_a_removed_group_are_deleted_only_if_specified() -> None:

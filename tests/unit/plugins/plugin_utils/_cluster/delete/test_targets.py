@@ -59,7 +59,7 @@ def controlled(kind: str, name: str, uid: str = "u") -> Manifest:
 
 
 def names(steps: tuple[Step, ...]) -> list[str]:
-    assert {step.verb for step in steps} <= {"delete"}
+    assert {step.operation.verb for step in steps} <= {"delete"}
     return [step.key.name for step in steps]
 
 
@@ -70,7 +70,7 @@ def observed_state(*found: Manifest) -> Observed:
 def test_workloads_of_the_cluster_are_deleted() -> None:
     observed = converged(render(druid.cluster()))
     steps = workloads(druid.cluster(), observed)
-    assert [(step.verb, str(step.key)) for step in steps] == [("delete", "StatefulSet druid-c-brokers")]
+    assert [(step.operation.verb, str(step.key)) for step in steps] == [("delete", "StatefulSet druid-c-brokers")]
     [found] = observed.of_kind("StatefulSet")
     found["metadata"] |= TERMINATING
     assert workloads(druid.cluster(), observed_state(found)) == ()

@@ -39,14 +39,14 @@ def test_removed_group_is_pruned_except_its_pvcs() -> None:
         "Service",
         "ConfigMap",
     ]
-    assert {(step.verb, step.group) for step in steps} == {("delete", None)}
+    assert {(step.operation.verb, step.group) for step in steps} == {("delete", None)}
 
 
 def test_removed_optional_object_is_pruned() -> None:
     _cluster, before = cluster_and_desired(EVERYTHING)
     cluster, desired = cluster_and_desired({**EVERYTHING, "ingress": None})
     [step] = removed_objects(cluster, desired, converged(before))
-    assert (step.key.kind, step.group, step.verb) == ("Ingress", "brokers", "delete")
+    assert (step.key.kind, step.group, step.operation.verb) == ("Ingress", "brokers", "delete")
 
 
 def test_terminating_object_is_not_deleted_again() -> None:
@@ -114,7 +114,7 @@ def test_foreign_objects_are_never_pruned(objects: list[Manifest], without_resou
     desired = render(cluster)
     names = {key_of(manifest) for manifest in desired.objects}
     for step in removed_objects(cluster, desired, Observed().with_objects(objects)):
-        assert step.verb == "delete"
+        assert step.operation.verb == "delete"
         assert step.key.kind in PRUNED_KINDS
         assert step.key not in names
         assert step.live is not None

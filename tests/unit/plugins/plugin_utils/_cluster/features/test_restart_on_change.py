@@ -392,6 +392,6 @@ def test_the_pods_of_an_interrupted_recreation_keep_their_template() -> None:
         if each["metadata"]["name"].startswith("druid-c-historicals")
     ]
     found = plan(cluster(), live.with_objects(pods).without([key_of(workload)]), NEW_DATA)
-    [created] = [step for step in found.steps if step.creates]
+    [created] = [step for step in found.steps if step.operation.verb == "create"]
     assert created.created["spec"]["template"] == template
     assert created.restart.pods == 0

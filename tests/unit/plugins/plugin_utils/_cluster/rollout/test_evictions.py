@@ -412,11 +412,15 @@ def test_a_recreation_with_another_first_service_is_a_restart_in_its_turn() -> N
     live = rolling.observed(specified())
     renamed = {"services": [{"metadata": {"name": "%s-new"}}]}
     desired = specified(nodes={"brokers": renamed, "historicals": {"image": rolling.NEW}})
-    steps = [step if step.verb != "recreate" else rolling.predicted(step) for step in rolling.steps(desired, live)]
+    steps = [
+        step if step.operation.verb != "recreate" else rolling.predicted(step) for step in rolling.steps(desired, live)
+    ]
     result = gate(steps, inputs(desired, live))
     assert [step.group for step in result.steps if step.restart.pods] == ["historicals"]
-    assert [(step.verb, step.key.kind) for step in result.steps if step.group == "brokers"] == [("create", "Service")]
-    assert [step.verb for step in result.later if step.key == SET] == ["recreate"]
+    assert [(step.operation.verb, step.key.kind) for step in result.steps if step.group == "brokers"] == [
+        ("create", "Service")
+    ]
+    assert [step.operation.verb for step in result.later if step.key == SET] == ["recreate"]
     [restart] = [text for text in plan_output.lines(Plan(later=result.later)) if text.startswith("restart")]
     assert restart == f"restart 1: group brokers (StatefulSet {NAME}), 2 pods: subdomain: {NAME} -> {NAME}-new"
 

@@ -77,7 +77,7 @@ TABLE: list[tuple[str, Cluster, dict[str, Any], list[Any], list[str]]] = [
 def test_failing_pods(cluster: Cluster, state: dict[str, Any], pods: list[Any], deleted: list[str]) -> None:
     live = rolling.observed(cluster, brokers=state).with_objects(created(60, each) for each in pods)
     found = failing_pods(inputs(cluster, live, now=NOW))
-    assert [(step.verb, step.key.kind, step.key.name, step.group) for step in found] == [
+    assert [(step.operation.verb, step.key.kind, step.key.name, step.group) for step in found] == [
         ("delete", "Pod", name, "brokers") for name in deleted
     ]
 

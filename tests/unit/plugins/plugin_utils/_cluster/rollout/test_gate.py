@@ -189,7 +189,7 @@ def test_only_what_belongs_to_the_new_pods_waits() -> None:
 def test_a_missing_object_of_a_waiting_group_is_created() -> None:
     live = rolling.observed(rolling.cluster(OLD))
     found = gated(UPGRADED, live.without([ObjectKey("ConfigMap", "druid-c-brokers-config")]))
-    assert [step.verb for step in found.steps if step.group == "brokers"] == ["create"]
+    assert [step.operation.verb for step in found.steps if step.group == "brokers"] == ["create"]
 
 
 def test_no_group_restarts_while_another_one_is_missing() -> None:
@@ -197,7 +197,7 @@ def test_no_group_restarts_while_another_one_is_missing() -> None:
     found = gated(UPGRADED, live)
     assert restarts(found.steps) == []
     assert restarts(found.later) == ["historicals", "middlemanagers", "brokers"]
-    assert [step.verb for step in found.steps if step.key.kind == "StatefulSet"] == ["create"]
+    assert [step.operation.verb for step in found.steps if step.key.kind == "StatefulSet"] == ["create"]
 
 
 def removal(name: str = "old", replicas: int = 2) -> Step:

@@ -73,7 +73,7 @@ def interrupted(records: Any = None) -> Observed:
 
 
 def steps(plan: Plan) -> list[tuple[str, str]]:
-    return [(step.verb, step.key.kind) for step in of_workers(plan)]
+    return [(step.operation.verb, step.key.kind) for step in of_workers(plan)]
 
 
 def pods(text: str) -> list[str]:

@@ -72,7 +72,7 @@ def rejected(name: str, message: str) -> dict[ObjectKey, Verdict]:
 
 def test_a_group_whose_patch_is_rejected_does_not_hold_another_one() -> None:
     plan = decided(found(claim(OF_FIRST), claim(OF_SECOND), verdicts=rejected(OF_FIRST, "exceeded quota.")))
-    assert [(step.verb, step.key.kind, step.group) for step in plan.steps] == [
+    assert [(step.operation.verb, step.key.kind, step.group) for step in plan.steps] == [
         ("update", CLAIM, SECOND),
         ("recreate", "StatefulSet", SECOND),
     ]
@@ -81,7 +81,7 @@ def test_a_group_whose_patch_is_rejected_does_not_hold_another_one() -> None:
 
 def test_a_group_that_grows_already_holds_the_other_one_whatever_blocks_it() -> None:
     plan = decided(found(claim(OF_FIRST, "2Gi"), claim(OF_SECOND), verdicts=rejected(OF_FIRST, "not valid.")))
-    assert {(step.verb, step.group) for step in plan.steps if step.key.kind != "Pod"} == {("recreate", FIRST)}
+    assert {(step.operation.verb, step.group) for step in plan.steps if step.key.kind != "Pod"} == {("recreate", FIRST)}
 
 
 def test_a_rejected_group_whose_other_expansion_is_infeasible_does_not_hold_another_one() -> None:

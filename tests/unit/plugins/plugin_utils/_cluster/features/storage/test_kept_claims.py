@@ -96,7 +96,7 @@ def test_a_claim_with_such_a_mark_is_changed_once(deletes: bool) -> None:
     """Its mark is removed with the record, and by no step of its own."""
     marked = claim(f"d-{NAME}-0", NAME, labels={"toBeDeleted": "yes", "deletionTS": "1"})
     plan = decided(removal(cluster(deleteOrphanPvc=deletes), NAME, marked, marked))
-    changed = [(step.verb, step.key.kind) for step in plan.steps if NAME in step.key.name]
+    changed = [(step.operation.verb, step.key.kind) for step in plan.steps if NAME in step.key.name]
     assert changed == [("update", "PersistentVolumeClaim"), ("delete", "StatefulSet")]
 
 
@@ -111,7 +111,7 @@ def test_a_claim_without_the_label_of_the_cluster_is_judged_before_anything_is_d
     found = removal(druid.cluster({"kind": "Deployment"}), name, stored, verdicts={step.key: verdict})
     plan = decided(found)
     assert [each.key for each in answers_of(found).dry_runs].count(step.key) == 1
-    changed = [(each.verb, each.key.kind) for each in plan.steps if name in each.key.name]
+    changed = [(each.operation.verb, each.key.kind) for each in plan.steps if name in each.key.name]
     assert changed == ([] if is_rejected else [("update", "PersistentVolumeClaim"), ("delete", "StatefulSet")])
     assert [each.message for each in plan.findings] == ["A policy refuses it."] * is_rejected
 

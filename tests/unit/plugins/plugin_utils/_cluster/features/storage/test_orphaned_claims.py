@@ -115,7 +115,7 @@ def test_steps(live: Manifest, which: Cluster, reason: str | None) -> None:
     steps = orphaned_claims(orphan_inputs(which, [live]))
     assert [step.notice.reason for step in steps] == ([] if reason is None else [reason])
     for step in steps:
-        assert step.verb == ("delete" if reason == DELETE else "update")
+        assert step.operation.verb == ("delete" if reason == DELETE else "update")
         assert step.is_leaf
         assert step.is_destructive == (reason != UNMARK)
 

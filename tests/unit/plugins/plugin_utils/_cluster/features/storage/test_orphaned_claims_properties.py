@@ -111,7 +111,7 @@ def test_nothing_that_is_used_is_lost(
         since = (metadata.get("annotations") or {}).get(ANNOTATION)
         assert since != "never"
         assert is_labelled or since is None
-        if step.verb == "delete":
+        if step.operation.verb == "delete":
             assert is_labelled
             assert since in {marks(seconds)["annotations"][ANNOTATION] for seconds in (60, 3600)}
 
