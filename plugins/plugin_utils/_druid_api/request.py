@@ -42,15 +42,15 @@ class Request(Step):
 
     def carry_out(self, context: Context) -> Result[Any]:
         try:
-            return self.send(context.druid(self.title), context.state)
+            return self.send(context.druid(self.title), context)
         except DruidError as error:
-            return self.failed(error, context.state)
+            return self.failed(error, context)
 
     @abstractmethod
-    def send(self, client: Any, state: Any) -> Result[Any]:
-        """Send it, after the steps that led to this state. DruidError if it fails."""
+    def send(self, client: Any, context: Context) -> Result[Any]:
+        """Send it, after the steps that led to the state of the context. DruidError if it fails."""
 
-    def failed(self, error: DruidError, _state: Any) -> Result[Any]:
+    def failed(self, error: DruidError, _context: Context) -> Result[Any]:
         """Return the result of a request that failed."""
         finding = error_finding(error, self.subject)
         return Result(self, error=finding.message, reason=finding.reason)

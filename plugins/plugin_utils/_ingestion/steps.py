@@ -92,18 +92,19 @@ class Effect:
 class Request(request.Request, Step):
     """A request to Druid."""
 
-    def send(self, client: DruidClient, state: Any) -> step.Result[Step]:
-        done: Reconciled = state
+    def send(self, client: DruidClient, context: Any) -> step.Result[Step]:
+        done: Reconciled = context.state
         effect = self.effect(client)
         plan = replace(done.plan, warnings=(*done.plan.warnings, *effect.warnings))
         state = replace(done, plan=plan, unknown_fields=(*done.unknown_fields, *effect.unknown), **self.known(done))
         return step.Result(self, state=state, further=effect.further)
 
-    def failed(self, error: DruidError, state: Any) -> step.Result[Step]:
+    def failed(self, error: DruidError, context: Any) -> step.Result[Step]:
         if isinstance(error, NotConnected):
             # transient: it ends when the stream is available again
             return step.Result(self, error=str(error), reason=reasons.SUPERVISOR_UNHEALTHY)
-        return replace(super().failed(error, state), state=replace(state, is_unanswered=is_unanswered(error)))
+        state = replace(context.state, is_unanswered=is_unanswered(error))
+        return replace(super().failed(error, context), state=state)
 
     def known(self, _done: Reconciled) -> dict[str, Any]:
         """Return what is known of the reconcile after the request."""

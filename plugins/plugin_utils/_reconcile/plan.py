@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar, cast
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -118,7 +118,7 @@ class Completed(Generic[_Plan]):
 
     def after(self, results: Iterable[Result[Any]]) -> Self:
         """Return the reconcile after its steps: with the completed ones, and a finding about each that failed."""
-        done: Self = state_after(results, self)
+        done = cast(Self, state_after(results, self))
         return replace(done, plan=replace(done.plan, steps=completed(results))).with_findings(*failures(results))
 
 

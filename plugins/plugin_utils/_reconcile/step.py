@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking 
 if TYPE_CHECKING:
     # Steps are part of decisions, which are pure: only their execution accesses the API.
     from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+    from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed
 
 
 # Gets what needs the connection to Druid, and returns its client, which is connected when it is first used.
@@ -48,13 +49,13 @@ class EventText:
 class Context:
     """What steps are carried out with: Kubernetes, Druid, and a function that is called before each step.
 
-    `state` is what the steps before have found and done, for steps that depend on it.
+    `state` is the reconcile as the steps before have left it, for steps that depend on it.
     """
 
     api: KubernetesApi
     druid: Druid = without_druid
     announce: Callable[[Any], None] = announce_nothing
-    state: Any = None
+    state: Completed[Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,7 @@ class Result(Generic[_Step]):
     error: str | None = None
     was_tried: bool = True
     reason: str | None = None
-    state: Any = None
+    state: Completed[Any] | None = None
     warnings: tuple[str, ...] = ()
     further: tuple[_Step, ...] = ()
     memory: Mapping[str, str | None] = field(default_factory=dict)
@@ -187,8 +188,8 @@ def execute(steps: Iterable[_Step], context: Context) -> tuple[Result[_Step], ..
     return tuple(results)
 
 
-def state_after(results: Iterable[Result[Any]], before: Any) -> Any:
-    """Return the state after the steps."""
+def state_after(results: Iterable[Result[Any]], before: Completed[Any] | None) -> Completed[Any] | None:
+    """Return the reconcile after the steps."""
     return next((each.state for each in reversed([*results]) if each.state is not None), before)
 
 
@@ -224,7 +225,7 @@ class WriteResource(Shown):
 
 @dataclass(frozen=True)
 class Finalizer(Step):
-    """Set or remove the finalizer of this name. The state has the resource, and whether it is deleted."""
+    """Set or remove the finalizer of this name, of the resource in the state."""
 
     name: str
     is_set: bool
@@ -235,6 +236,8 @@ class Finalizer(Step):
 
     def carry_out(self, context: Context) -> Result[Any]:
         """Return the state with the resource after the change; without a finalizer it may be deleted already."""
+        if context.state is None:
+            raise TypeError(self.title)
         resource = context.state.resource
         metadata = resource["metadata"]
         try:

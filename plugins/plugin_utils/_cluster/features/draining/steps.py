@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import DruidRequest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class Post(DruidRequest):
     body: Any = None
     is_idempotent: bool = True
 
-    def send(self, client: Any, _state: Any) -> Result[Step]:
+    def send(self, client: Any, _context: Context) -> Result[Step]:
         from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes import post
 
         post(client, self.path, self.body, self.action, idempotent=self.is_idempotent)

@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     with_normalized,
     without_normalization,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes import ConfigChanges
@@ -61,7 +61,7 @@ class ChangeConfig(DruidRequest):
     def marked_states(self) -> tuple[Any, Any]:
         return self.change.marked
 
-    def send(self, client: Any, _state: Any) -> Result[Step]:
+    def send(self, client: Any, _context: Context) -> Result[Step]:
         from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes import (
             remaining_change,
             write_change,
