@@ -40,8 +40,8 @@ class DryRuns(Reads):
 
     def dry_run_of_creation(self, step: Apply) -> Verdict:
         """Return the verdict on the new object alone: whether the old one can be deleted is judged later."""
-        key = self._number("creation", step)
-        return self._judged(step, lambda: self._once(key, lambda: step.dry_run_of_creation(Context(self._api))))
+        ask = partial(self.ask, "creation", step, lambda: step.dry_run_of_creation(Context(self._api)))
+        return self._judged(step, ask)
 
     def _judged(self, step: Step, ask: Callable[[], Verdict]) -> Verdict:
         try:

@@ -62,4 +62,4 @@ class Inputs:
 
     def ask(self, *questions: Question[Any]) -> DruidState:
         """Return all answers of Druid so far, including those to these questions, or why there are none."""
-        return self.reads.ask(self, questions)
+        return self.reads.ask_druid(self, questions)

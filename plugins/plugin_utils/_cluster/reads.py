@@ -63,7 +63,7 @@ class ClusterReads(DryRuns):
 
     def storage_class(self, name: str) -> Manifest | str:
         """Return the storage class, or why it could not be read: the permission is cluster-wide, and can be missing."""
-        return self._once(("StorageClass", name), lambda: self._storage_class(name))
+        return self.ask("StorageClass", name, lambda: self._storage_class(name))
 
     def pod_log(self, pod: str, container: str, previous: bool) -> str:
         """Return the end of what a container has printed, `previous`: before its last restart. Empty if it has not.
@@ -107,7 +107,7 @@ class ClusterReads(DryRuns):
             self.templates[step.key] = self.dry_run(step)
         return self.templates[step.key]
 
-    def ask(self, inputs: Inputs, questions: tuple[Question[Any], ...]) -> DruidState:
+    def ask_druid(self, inputs: Inputs, questions: tuple[Question[Any], ...]) -> DruidState:
         """Return all answers of Druid so far, including those to these questions, or why there are none."""
         missing = self.druid.missing_answers(questions)
         if missing:

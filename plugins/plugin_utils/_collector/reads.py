@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.drift import compare_objects, rejected_object
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import Rendered
@@ -43,13 +43,17 @@ class CollectorReads(Reads):
     def _objects(self) -> KubernetesApi:
         return self._options.connection_of(self._api, self._collector.tenant)
 
+    @property
+    def _release(self) -> tuple[str, str]:
+        return self._collector.release, self._collector.tenant
+
     def namespace(self) -> NamespaceState:
         """Return whether objects can be created in the namespace of the release."""
         return namespace_state(self, self._collector.tenant)
 
-    def kinds(self, manifests: Iterable[Manifest]) -> Kinds:
+    def kinds(self, manifests: Sequence[Manifest]) -> Kinds:
         """Return the kinds of these objects, without those that the server does not have."""
-        return kinds_of(self._api, manifests)
+        return self.ask("kinds", manifests, lambda: kinds_of(self._api, manifests))
 
     def latest_problem(self) -> str:
         """Return the latest warning about a pod of the release; empty if there is none."""
@@ -57,15 +61,15 @@ class CollectorReads(Reads):
 
     def compared(self, manifest: Sequence[Manifest]) -> Objects:
         """Return how the live objects differ from the manifest of the release, by dry runs."""
-        return compare_objects(self._objects, manifest, self._collector.release, self._collector.tenant)
+        return self.ask("compared", manifest, lambda: compare_objects(self._objects, manifest, *self._release))
 
     def rejected(self, rendered: Sequence[Manifest]) -> str:
         """Return why the API server rejects an object of a chart, by dry runs; empty if it accepts all of them."""
-        return rejected_object(self._objects, rendered, self._collector.release, self._collector.tenant)
+        return self.ask("rejected", rendered, lambda: rejected_object(self._objects, rendered, *self._release))
 
     def rendered(self, target: Target) -> Rendered | Finding:
         """Return the objects of the chart, or why Helm cannot render it. It is not connected to the API server."""
         try:
-            return self._options.helm.rendered(target)
+            return self.ask("rendered", target, lambda: self._options.helm.rendered(target))
         except HelmError as error:
             return Finding(reasons.HELM_FAILED, str(error))

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import ExitStack
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
@@ -71,27 +71,28 @@ class IngestionReads(Reads):
 
     def state(self, ingestion: Ingestion, record: LastApplied, known: Normalized) -> DruidState:
         """Return the supervisor or the task. `known` are digests of what Druid normalized."""
-        return fetch_state(self.druid(), ingestion, record, known)
+        about = ingestion, record, known
+        return self.ask("state", about, lambda: fetch_state(self.druid(), *about))
 
     def datasource(
         self, ingestion: Ingestion, record: LastApplied, known: Normalized, siblings: tuple[Ingestion, ...]
     ) -> tuple[DruidChange, ...]:
         """Return the specified compaction and retention rules, and those to remove."""
-        return fetch_datasource(self.druid(), ingestion, record, known, siblings)
+        about = ingestion, record, known, siblings
+        return self.ask("datasource", about, lambda: fetch_datasource(self.druid(), *about))
 
     def has_task(self, task: str) -> bool:
         """Return whether Druid knows a task."""
-        return self._once(("task", task), lambda: status_of(self.druid(), task) is not None)
+        return self.ask("task", task, lambda: status_of(self.druid(), task) is not None)
 
     def has_supervisor(self, supervisor: str) -> bool:
         """Return whether Druid has a supervisor."""
-        return self._once(
-            ("supervisor", supervisor), lambda: bool(supervisor_status.status_of(self.druid(), supervisor))
-        )
+        return self.ask("supervisor", supervisor, lambda: bool(supervisor_status.status_of(self.druid(), supervisor)))
 
-    def has_own_ids(self, ingestion: Ingestion, siblings: Iterable[Ingestion]) -> bool:
+    def has_own_ids(self, ingestion: Ingestion, siblings: Sequence[Ingestion]) -> bool:
         """Return whether Druid supports ids of supervisors; requested only if a spec has one."""
-        return has_own_ids(self.druid(), ingestion, siblings)
+        about = ingestion, siblings
+        return self.ask("ids", about, lambda: has_own_ids(self.druid(), *about))
 
 
 class DeletionReads(IngestionReads):

@@ -33,8 +33,8 @@ class Reads:
         self._namespace = namespace
         self._optional = optional or {}
         self._known: dict[tuple[Hashable, ...], Any] = {}
-        # those of which a dry run is known, whose manifests are no keys
-        self._steps: list[Any] = []
+        # what was asked about: manifests are no keys
+        self._subjects: list[Any] = []
 
     def get(self, kind: str, name: str, namespace: str | None = None) -> Manifest | None:
         """Return the object, None if it does not exist."""
@@ -67,19 +67,19 @@ class Reads:
 
     def dry_run(self, step: Any) -> Any:
         """Return the verdict of the API server on a step; ApiError if it rejects the step."""
-        return self._once(self._number(_DRY_RUN, step), lambda: step.dry_run(Context(self._api)))
+        return self.ask(_DRY_RUN, step, lambda: step.dry_run(Context(self._api)))
+
+    def ask(self, question: str, about: Any, answer: Callable[[], _T]) -> _T:
+        """Return what a server, or Helm, answers to a question about something; an ApiError is an answer, too."""
+        if about not in self._subjects:
+            self._subjects.append(about)
+        return self._once((question, self._subjects.index(about)), answer)
 
     @property
     def accepted(self) -> tuple[Any, ...]:
         """The verdicts on the steps that the API server has accepted so far, in order."""
         found = (known for key, known in self._known.items() if key[0] == _DRY_RUN)
         return tuple(each for each in found if not isinstance(each, ApiError))
-
-    def _number(self, what: str, step: Any) -> tuple[str, int]:
-        """Return the key of what is known about a step, and about all equal ones."""
-        if step not in self._steps:
-            self._steps.append(step)
-        return what, self._steps.index(step)
 
     def _list(self, kind: str, namespace: str | None, label_selector: str, field_selector: str) -> tuple[Manifest, ...]:
         try:

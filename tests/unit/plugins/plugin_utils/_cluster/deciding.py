@@ -88,7 +88,7 @@ class Answers(ClusterReads):
     def template(self, step: Step) -> Verdict:
         return self.templates.setdefault(step.key, self.verdicts.get(step.key) or Verdict(step, after=step.after))
 
-    def ask(self, _inputs: Inputs, questions: tuple[Question[Any], ...]) -> DruidState:
+    def ask_druid(self, _inputs: Inputs, questions: tuple[Question[Any], ...]) -> DruidState:
         if missing := self.druid.missing_answers(questions):
             assert self.answers is not None, missing
             self.asked.append(missing)
