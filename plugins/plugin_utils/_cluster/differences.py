@@ -47,7 +47,8 @@ def listed(found: list[tuple[str, str]]) -> str:
 def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return path and change of each leaf that differs, without server-side fields.
 
-    A secret that its name or place reveals is not part of it; others are masked, and the values truncated, at the exit.
+    What its name or place reveals is masked here: a text does not have it any more, and the exit does not know the
+    value if a webhook has set it, or if it is short. Others are masked, and the values truncated, at the exit.
     """
     return list(differences(*masked_pair(before, after)))
 

@@ -85,7 +85,7 @@ def _overrides(draft: Draft) -> dict[ObjectKey, list[Override]]:
     written = ((each.step.manifest, each) for each in draft.verdicts if each.step.verdicts == "writes")
     found: dict[ObjectKey, dict[str, Override]] = {}
     for manifest, verdict in (*recreated, *written):
-        # The search for secrets takes long, and most objects are stored as specified.
+        # The exit does not know what is stored. The search takes long, and most objects are stored as specified.
         if verdict.after is not None and any(overrides(manifest, verdict.after)):
             masked = masked_pair(manifest, verdict.after)
             found.setdefault(verdict.step.key, {}).update({each.path: each for each in overrides(*masked)})

@@ -66,6 +66,7 @@ class DruidRequest(Request, Step):
 
     @property
     def message(self) -> str:
+        # Marks are lost in a text, and the exit does not search for short values.
         return f"Done in Druid: {self.action}.{listed(list(differences(*masked_pair(*self.marked_states))))}"
 
     def blocks(self, step: Step) -> bool:

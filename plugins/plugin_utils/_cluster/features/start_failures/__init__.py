@@ -71,7 +71,7 @@ def _explanations(inputs: Inputs) -> Iterator[tuple[str, Explanation]]:
     found = (pod for group in inputs.cluster.groups for pod in sorted(inputs.observed.pods_of(group), key=_name))
     failing = [*islice((pod for pod in found if crashed(pod) or hanging(pod, inputs.now)), MAX_PODS)]
     unread = [_unread_secret(pod, inputs) for pod in failing]
-    # Most clusters have none, and to search all objects for secrets takes a while.
+    # Before lines and words are taken out of it. Most clusters have none, and to search all objects takes a while.
     masked = _masker(inputs) if failing else str
     for pod, secret in zip(failing, unread, strict=True):
         container = crashed(pod)

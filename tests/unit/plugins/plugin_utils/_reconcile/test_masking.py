@@ -8,28 +8,35 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import yaml
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import MASK
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reconciled as cluster_reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import overridden_values
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.dynamic_config.steps import ChangeConfig
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed as ObservedCluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan as ClusterPlan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Waits
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import reconciled as collector_reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import COLLECTOR
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.steps import Restore
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import SecretKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import reconciled as ingestion_reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
@@ -184,6 +191,24 @@ def test_no_exit_has_a_secret_that_was_read(reconciled: Reconciled, check_mode: 
     assert not [part for part in (*FORMS, *PARTS) if part in found]
     assert MASK in found
     assert check_mode or {"Event", kind.name} == {each for each, _name in api.objects}
+
+
+def test_a_secret_that_only_its_place_reveals_is_in_no_text() -> None:
+    """What a webhook or Druid has made of an object was not read, and a short value is not searched for."""
+    before, after = ({**config_map(""), "data": {"password": value}} for value in ("a1", "b2"))
+    change = DruidChange("dynamicConfig", "overlord", "of the Overlord", {}, before["data"], after["data"])
+    admitted = Verdict(Apply(manifest=before, live=before, after=before), after)
+    draft: Any = SimpleNamespace(verdicts=(admitted,), inputs=Mock(reads=Mock(recreations=Mock(return_value=()))))
+    texts = (
+        Apply(manifest=after, live=before, after=after).message,
+        ChangeConfig.of(change).message,
+        *overridden_values(draft),
+    )
+    assert len(texts) == 3
+    for text in texts:
+        assert "password" in text
+        assert MASK in text
+        assert not {"a1", "b2"} & {*re.findall(r"\w+", text)}
 
 
 def _texts(value: Any) -> Iterator[Any]:
