@@ -37,9 +37,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import masker_of, searched
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import ConditionsByType, is_true
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.census import ConditionsByType, is_true
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import NO_SECRETS, Masking
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed

@@ -22,9 +22,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconcil
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import masker_of, searched
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import ConditionsByType
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.census import ConditionsByType
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange

@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -18,8 +18,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.clock impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import KindMetrics
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.census import ConditionsByType, Status
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
     backoff_since,
     is_settled,
@@ -59,9 +59,10 @@ class Counts(NamedTuple):
     removed: int
 
 
-class Kind(KindMetrics, Generic[_Options, _Done, _Plan]):
+class Kind(ABC, Generic[_Options, _Done, _Plan]):
     """A kind of resource; `_Done` is what its reconcile found and did.
 
+    The names of its gauges begin with `plural`: the number of resources, and the number per type of condition.
     `finalizer` is the name of its finalizer, which is also in watches.yaml: the API server's warnings about it are not
     reported. `variable` is the role's variable with the resource, `role_variables` are variables of the role besides
     those for options, without their prefix. `arguments` are options of the action besides the common ones. A task
@@ -70,6 +71,9 @@ class Kind(KindMetrics, Generic[_Options, _Done, _Plan]):
     operator reads its cache first: ansible-operator then watches all kinds that are read, of which there must be few.
     """
 
+    name: ClassVar[str]
+    plural: ClassVar[str]
+    condition_types: ClassVar[tuple[str, ...]]
     finalizer: ClassVar[str]
     variable: ClassVar[str]
     arguments: ClassVar[Mapping[str, Any]]
@@ -183,6 +187,16 @@ class Kind(KindMetrics, Generic[_Options, _Done, _Plan]):
     def stuck(self, _done: _Done, _plan: _Plan, _now: datetime) -> str:
         """Return why the desired state is not reached by itself, empty if it may be."""
         return ""
+
+    # Metrics of all resources.
+
+    @abstractmethod
+    def is_as_desired(self, conditions: ConditionsByType) -> bool:
+        """Return whether the conditions, which include Ready, are those of the desired state."""
+
+    def gauges(self, _statuses: Sequence[Status]) -> Mapping[str, float]:
+        """Return additional gauges."""
+        return {}
 
     # What is the same for each kind.
 

@@ -41,7 +41,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     is_finalizer_of_operator,
     is_terminating,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import FinalStatus, count_resources
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import (
     Run,
     metric_values,
@@ -56,6 +55,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import (
     result,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.cache_first import cache_first
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.census import FinalStatus, count_resources
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (

@@ -6,38 +6,21 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
+
 # Conditions of one resource, by type.
 ConditionsByType = Mapping[str, Mapping[str, Any]]
 Status = Mapping[str, Any]
-
-
-class KindMetrics(ABC):
-    """The gauges of all resources of a kind: their number, and the number per type of condition.
-
-    Names of gauges begin with `plural`.
-    """
-
-    name: ClassVar[str]
-    plural: ClassVar[str]
-    condition_types: ClassVar[tuple[str, ...]]
-
-    @abstractmethod
-    def is_as_desired(self, conditions: ConditionsByType) -> bool:
-        """Return whether the conditions, which include Ready, are those of the desired state."""
-
-    def gauges(self, _statuses: Sequence[Status]) -> Mapping[str, float]:
-        """Return additional gauges."""
-        return {}
 
 
 class FinalStatus(NamedTuple):
@@ -47,7 +30,7 @@ class FinalStatus(NamedTuple):
 
 
 def count_resources(
-    kind: KindMetrics, cache: KubernetesApi | None, arguments: Mapping[str, Any], left: FinalStatus | None
+    kind: Kind[Any, Any, Any], cache: KubernetesApi | None, arguments: Mapping[str, Any], left: FinalStatus | None
 ) -> dict[str, float] | None:
     """Return the gauges of all resources in the cache, None if it did not respond or there is no cache.
 
@@ -75,7 +58,7 @@ def with_own(resources: Iterable[Manifest], namespace: str, name: str, status: S
     return [*found.values(), *([] if status is None else [{**own, "status": status}])]
 
 
-def census(kind: KindMetrics, resources: Iterable[Manifest]) -> dict[str, float]:
+def census(kind: Kind[Any, Any, Any], resources: Iterable[Manifest]) -> dict[str, float]:
     """Return the gauges of all resources; timestamps in seconds since 1970, 0 for never.
 
     A terminating resource does not count: no reconcile may follow its deletion to decrease the count.

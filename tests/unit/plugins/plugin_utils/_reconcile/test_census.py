@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.census import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import METRICS
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.census import (
     FinalStatus,
-    KindMetrics,
     census,
     with_own,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import METRICS
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.task import final_status
 
 EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
@@ -133,7 +133,7 @@ ALL_ROWS = [(DRUID, *row) for row in ROWS] + [(INGESTION, *row) for row in INGES
     [(kind, *row) for kind, _name, *row in ALL_ROWS],
     ids=[f"{kind.plural}: {name}" for kind, name, *_row in ALL_ROWS],
 )
-def test_census(kind: KindMetrics, resources: list[dict[str, Any]], expected: dict[str, float]) -> None:
+def test_census(kind: Kind[Any, Any, Any], resources: list[dict[str, Any]], expected: dict[str, float]) -> None:
     gauges = census(kind, resources)
     assert {name: value for name, value in gauges.items() if value} == expected
     names = {metric.name for metric in METRICS[kind.name.lower()] if metric.type == "gauge"}
