@@ -198,14 +198,30 @@ def lasting_refusal(budgets: tuple[Manifest, ...], now: datetime) -> tuple[str, 
     name, status = budget["metadata"]["name"], budget.get("status") or {}
     if not _is_observed(budget) or status.get("disruptedPods"):
         return None
-    if status.get("currentHealthy", 0) >= status.get("expectedPods", 0):
+    expected = status.get("expectedPods", 0)
+    if expected and status.get("currentHealthy", 0) >= expected:
         return f"{BUDGET} {name} does not allow the eviction of any pod", "it allows it"
     allowed = _condition(status)
     since = str(allowed.get("lastTransitionTime") or "")
     if not since or seconds_since(since, now) < _DELAY_SECONDS:
         return None
+    if not expected:
+        return (
+            f"{BUDGET} {name} has not counted its pods since {since}",
+            f"it does, as after any change: {_recount(name)}",
+        )
     cause = f" ({allowed.get('message')})" if allowed.get("reason") == "SyncFailed" else ""
     return f"{BUDGET} {name} has not allowed any eviction since {since}{cause}", "it allows it"
+
+
+def _recount(name: str) -> str:
+    """Return a command after which the controller counts the pods of a budget again.
+
+    When a pod changes, it counts one of the budgets that select it, whichever that is (getPdbForPod). So a StatefulSet
+    that is recreated while there are two can leave one of them with the pods that had no owner, even if the other one
+    is deleted.
+    """
+    return f"kubectl annotate pdb {name} counted=again --overwrite"
 
 
 def _allows(budget: Manifest) -> bool:

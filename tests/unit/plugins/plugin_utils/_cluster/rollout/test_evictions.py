@@ -454,6 +454,8 @@ POD = {"metadata": {"name": "p", "labels": {"group": "brokers", "app": "druid"}}
 SINCE_LONG = timestamp(NOW - timedelta(seconds=60))
 # All expected pods are healthy, and none may be evicted.
 NEVER = {"observedGeneration": 1, "disruptionsAllowed": 0, "currentHealthy": 2, "expectedPods": 2}
+# As after a recreation of their StatefulSet while another budget selected them, too.
+NOT_COUNTED = {**NEVER, "expectedPods": 0}
 # A pod of the budget is not healthy.
 NOT_NOW = {**NEVER, "currentHealthy": 1}
 
@@ -504,7 +506,7 @@ SELECTED_TWICE = (
 )
 LASTING: list[tuple[str, list[Manifest], str | None]] = [
     ("never", [mine(**NEVER)], "PodDisruptionBudget a does not allow the eviction of any pod"),
-    ("without pods", [mine(observedGeneration=1)], "PodDisruptionBudget a does not allow the eviction of any pod"),
+    ("pods that have just lost their owner", [mine(**NOT_COUNTED, conditions=[not_allowed(59)])], None),
     ("several", [mine("a"), mine("b")], SELECTED_TWICE),
     ("not yet observed", [mine(generation=2, **NEVER)], None),
     ("no status yet", [mine()], None),
@@ -528,3 +530,10 @@ LASTING: list[tuple[str, list[Manifest], str | None]] = [
 def test_lasting_refusals(budgets: list[Manifest], cause: str | None) -> None:
     end = "only one selects them" if len(budgets) > 1 else "it allows it"
     assert lasting_refusal(tuple(budgets), NOW) == (None if cause is None else (cause, end))
+
+
+def test_a_budget_that_is_not_counted_again() -> None:
+    assert lasting_refusal((mine(**NOT_COUNTED, conditions=[not_allowed(60)]),), NOW) == (
+        f"PodDisruptionBudget a has not counted its pods since {SINCE_LONG}",
+        "it does, as after any change: kubectl annotate pdb a counted=again --overwrite",
+    )
