@@ -17,7 +17,7 @@ import pytest
 
 from .control_plane import ControlPlane
 from .operator.events import socket_of
-from .operator.started import STAND_IN, Operator, Setting, only_one, which_networks, which_program
+from .operator.started import Operator, Setting, only_one, which_networks, which_program
 from .ports import reserved_ports
 
 
@@ -63,7 +63,6 @@ class StartOperator:
             environment=environment or {},
             flags=flags,
             is_replica=is_replica,
-            **_stand_in(),
         )
         operator = Operator(directory, setting, probe_port=probe_port, proxy_port=proxy_port)
         self._stack.callback(_remove_input, operator)
@@ -83,12 +82,6 @@ def operator(control_plane: ControlPlane, tmp_path: Path) -> Iterator[StartOpera
 def pytest_report_header() -> list[str]:
     """Which program the tests run as the operator, and where."""
     return [which_program(), which_networks()]
-
-
-def _stand_in() -> dict[str, Any]:
-    """A stand-in other than that of this package, for tests of mutations."""
-    chosen = os.environ.get(STAND_IN)
-    return {"tests": Path(chosen)} if chosen else {}
 
 
 def _remove_input(operator: Operator) -> None:

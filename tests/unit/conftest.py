@@ -17,5 +17,5 @@ from hypothesis import HealthCheck, settings
 # A property is true or false. The duration of an example on a busy machine is irrelevant.
 _ALWAYS: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("test", derandomize=True, max_examples=50, **_ALWAYS)
-settings.register_profile("campaign", max_examples=1000, print_blob=True, **_ALWAYS)
+settings.register_profile("campaign", max_examples=500, print_blob=True, **_ALWAYS)
 settings.load_profile("test")

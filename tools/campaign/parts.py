@@ -27,7 +27,30 @@ class Part(NamedTuple):
     needs: str = ""
 
 
-_KUBERNETES = "tests/system/cluster"
+def _files(directory: str, names: str) -> str:
+    return " ".join(f"{directory}/test_{name}.py" for name in names.split())
+
+
+# What the API server, the controllers and the scheduler do. The other tests of clusters are about our decisions, about
+# Druid, or about Ansible, which are the same with every version.
+_KUBERNETES = _files(
+    "tests/system/cluster",
+    "adoption admission attributes_class autoscaler converged crds deletion disruption_budgets drift events expansion "
+    "faults immutable invalid_in_etcd life_cycle merge_keys missing_pods namespace retention rollout simulator "
+    "update_strategy",
+)
+# Without those that start no operator.
+_OPERATOR = _files(
+    "tests/system/operator",
+    "image injection metrics operator operator_failing_clusters operator_fairness operator_fewer_historicals "
+    "operator_hanging_run operator_kills operator_leader operator_memory operator_namespaces operator_outage "
+    "operator_partition operator_restart_on_change operator_stand_in stopped_cache",
+)
+# What ansible-runner does instead of the resident process: each playbook, its variables, failures, and its end.
+_ORDINARY_RUNS = _files(
+    "tests/system/operator", "injection metrics operator operator_failing_clusters operator_hanging_run operator_kills"
+)
+_PROGRAMS = "tests/system/ingestion/test_ingestion_programs.py"
 
 PARTS = (
     Part(
@@ -39,19 +62,26 @@ PARTS = (
     ),
     Part(
         "properties",
-        "1,000 new examples for each property",
+        "500 new examples for each property, and 100 histories for each of the simulated control plane",
         "unit",
         "tests/unit",
-        "--hypothesis-profile=campaign --hypothesis-seed={seed}",
+        "-m hypothesis --hypothesis-profile=campaign --hypothesis-seed={seed}",
     ),
     Part("kubernetes-oldest", "the oldest Kubernetes", "integration", _KUBERNETES, "", ("KUBERNETES=oldest",)),
     Part("kubernetes-newest", "the newest Kubernetes", "integration", _KUBERNETES, "", ("KUBERNETES=newest",)),
     Part("ansible-core-oldest", "sanity and unit tests with the oldest ansible-core", "ansible-oldest", arguments=None),
-    Part("operator", "the operator's tests with the real ansible-operator", "test-operator", needs=OPERATOR),
+    Part(
+        "operator",
+        "the operator's tests with the real ansible-operator",
+        "test-operator",
+        f"{_OPERATOR} {_PROGRAMS}",
+        needs=OPERATOR,
+    ),
     Part(
         "operator-ordinary-runs",
-        "the same without the resident process",
+        "those of clusters and ingestions without the resident process",
         "test-operator",
+        f"{_ORDINARY_RUNS} {_PROGRAMS}",
         variables=("DRUIDOPS_TEST_ORDINARY_RUNS=1",),
         needs=OPERATOR,
     ),
@@ -68,12 +98,6 @@ PARTS = (
         "with the real Go operator: a namespace of `DENY_LIST` that it serves, and all values that our CRDs accept",
         "test-go-operator",
         needs=GO_OPERATOR,
-    ),
-    Part(
-        "mutations",
-        "the tests detect each mutation of the stand-in for ansible-operator",
-        "integration",
-        "tests/system/operator/check_operator_mutations.py",
     ),
     Part("scale", "a reconcile costs the same among 100 clusters", "bench", arguments=None, variables=("PART=scale",)),
 )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import Any
 
 import pytest
@@ -663,15 +662,13 @@ def run(api: KubernetesApi, request: Request) -> Outcome:
 @pytest.fixture(params=STEPS)
 def killed_everywhere(record_property: Callable[[str, object], None], request: pytest.FixtureRequest) -> Everywhere:
     """Let an attempt die after its first request, then after a later one, until it is not killed any more."""
-    step: int = request.param
+    steps: range = request.param
 
     def everywhere(attempt: Callable[[int], bool], what: str) -> None:
-        requests = next(requests for requests in count(1, step) if not attempt(requests))
+        requests = next(requests for requests in steps if not attempt(requests))
         assert requests > FEWEST
-        every = "each" if step == 1 else f"one in {step}"
-        record_property(
-            "measurement", f"{what}: killed after {every} of {requests - 1} requests, and one more run finished it"
-        )
+        killed = f"killed after one in {steps.step} of {requests - 1} requests"
+        record_property("measurement", f"{what}: {killed}, and one more run finished it")
 
     return everywhere
 

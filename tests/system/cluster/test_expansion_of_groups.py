@@ -198,11 +198,11 @@ def test_pvcs_without_a_pod_grow(live: NamespaceClient, fewer: Manifest) -> None
     assert one_pass(live, NAME).plan.steps == ()
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_an_interrupted_expansion_is_finished(live: NamespaceClient, step: int) -> None:
+@pytest.mark.parametrize("steps", STEPS)
+def test_an_interrupted_expansion_is_finished(live: NamespaceClient, steps: range) -> None:
     create(live, {"scalePvcSts": True}, historicals=historicals(volumeClaimTemplates=[claim_template()]))
     before, claims = pods(live), {each["metadata"]["uid"] for each in live.list(CLAIM)}
-    for number in range(1, 100, step):
+    for number in steps:
         size = f"{number + 1}Gi"
         change(live, volumeClaimTemplates=[claim_template(storage=size)])
         was_killed = dying_pass(live, NAME, number, is_sent=True, first="PATCH")

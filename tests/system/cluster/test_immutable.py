@@ -14,7 +14,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.merge_keys import without_duplicates
 from ansible_collections.druidops.druid.tests.system.support import full_cluster
 from ansible_collections.druidops.druid.tests.system.support.admission import WORDS, limit, refusing
-from ansible_collections.druidops.druid.tests.system.support.campaign import campaign, only_first
+from ansible_collections.druidops.druid.tests.system.support.campaign import MANY, SEED, THIRDS, campaign, only_first
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.full_cluster import (
     NAME,
@@ -384,23 +384,23 @@ def assert_stays(live: NamespaceClient, words: str) -> None:
     assert live.get("StatefulSet", STATEFUL)["metadata"]["uid"] == before
 
 
-# Whether the run is killed before or after a request is sent, and how many requests further in each next attempt.
+# Whether the run is killed before or after a request is sent, and which one.
 IS_SENT = [
-    pytest.param(False, 3, id="before each third"),
-    pytest.param(False, 1, id="before", marks=campaign("the same before each third request")),
-    pytest.param(True, 1, id="after", marks=campaign("the same before each third request")),
+    pytest.param(False, range(1, MANY, 3), id="before each third"),
+    pytest.param(False, range(2 + SEED % 2, MANY, 3), id="before", marks=campaign("the same before others")),
+    pytest.param(True, THIRDS, id="after", marks=campaign("the same before each third request")),
 ]
 POLICIES = ("Parallel", "OrderedReady")
 
 
-def deaths(step: int = 1) -> Iterator[tuple[int, str]]:
+def deaths(steps: range = THIRDS) -> Iterator[tuple[int, str]]:
     """Yield number after number, each with another policy, so that each reconcile has something to recreate."""
-    for number in range(1, 100, step):
+    for number in steps:
         yield number, POLICIES[number % 2]
 
 
-@pytest.mark.parametrize(("is_sent", "step"), IS_SENT)
-def test_completes_an_interrupted_recreation(live: NamespaceClient, is_sent: bool, step: int) -> None:
+@pytest.mark.parametrize(("is_sent", "steps"), IS_SENT)
+def test_completes_an_interrupted_recreation(live: NamespaceClient, is_sent: bool, steps: range) -> None:
     scaler = autoscaler("StatefulSet", STATEFUL)
     full_cluster.create(live, historicals=full_cluster.historicals(replicas=1, hpAutoscaler=scaler))
     one_pass(live, NAME)
@@ -409,7 +409,7 @@ def test_completes_an_interrupted_recreation(live: NamespaceClient, is_sent: boo
     eventually(lambda: is_settled(live))
     data = kept(live, "Pod", "PersistentVolumeClaim")
     assert len(data) == 6
-    for number, policy in deaths(step):
+    for number, policy in deaths(steps):
         change(live, {"podManagementPolicy": policy})
         was_killed = dying_pass(live, NAME, number, is_sent)
         if was_killed:
@@ -448,11 +448,11 @@ def test_completed_recreations_keep_the_replicas_of_a_deleted_external_autoscale
     assert number > 5
 
 
-@pytest.mark.parametrize(("is_sent", "step"), IS_SENT)
-def test_completes_an_interrupted_recreation_of_a_service(live: NamespaceClient, is_sent: bool, step: int) -> None:
+@pytest.mark.parametrize(("is_sent", "steps"), IS_SENT)
+def test_completes_an_interrupted_recreation_of_a_service(live: NamespaceClient, is_sent: bool, steps: range) -> None:
     full_cluster.create(live)
     one_pass(live, NAME)
-    for number in range(1, 100, step):
+    for number in steps:
         address = HEADLESS if number % 2 else {"type": "ClusterIP"}
         change(live, {"services": [{"spec": HEADLESS}, {"metadata": {"name": "%s-api"}, "spec": address}]})
         was_killed = dying_pass(live, NAME, number, is_sent)
@@ -465,13 +465,15 @@ def test_completes_an_interrupted_recreation_of_a_service(live: NamespaceClient,
     assert number > 3
 
 
-@pytest.mark.parametrize(("is_sent", "step"), IS_SENT)
-def test_completes_an_interrupted_recreation_of_a_deployment(live: NamespaceClient, is_sent: bool, step: int) -> None:
+@pytest.mark.parametrize(("is_sent", "steps"), IS_SENT)
+def test_completes_an_interrupted_recreation_of_a_deployment(
+    live: NamespaceClient, is_sent: bool, steps: range
+) -> None:
     """The Go operator selects by podLabels, too, which a resource may no longer have."""
     full_cluster.create(live)
     one_pass(live, NAME)
     ours = live.get("Deployment", STATELESS)["spec"]["selector"]
-    for number in range(1, 100, step):
+    for number in steps:
         old = with_a_selector_of_the_go_operator(live)
         was_killed = dying_pass(live, NAME, number, is_sent)
         if was_killed:

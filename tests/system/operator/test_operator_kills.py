@@ -11,7 +11,6 @@ The moments are chosen at random among the requests of its runs, always the same
 from __future__ import annotations
 
 import json
-import os
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
-from ansible_collections.druidops.druid.tests.system.support.campaign import campaign, only_first
+from ansible_collections.druidops.druid.tests.system.support.campaign import SEED, campaign, only_first
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.fault_proxy import FaultProxy
@@ -34,9 +33,8 @@ from testbed.operator_plugin import StartOperator
 from testbed.pytest_plugin import new_namespace
 
 NAME = "c"
-SEED = int(os.environ.get("DRUIDOPS_SEED") or 1)
-# Up to six kills in each, about 200 in all.
-ROUNDS = 50
+# Up to six kills in each, about 40 in all, of other moments in each campaign.
+ROUNDS = 10
 CLAIM = "PersistentVolumeClaim"
 
 

@@ -13,14 +13,14 @@ import shlex
 import shutil
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import urllib3
 import yaml
-from ansible_collections.druidops.druid.tests.system.support.eventually import eventually as wait_until
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.sample_kind import (
     MERGE,
     SampleKind,
@@ -38,8 +38,6 @@ from testbed.operator.started import Operator, real_program
 from testbed.operator_plugin import StartOperator
 from testbed.ports import reserved_ports
 
-# Seconds; less for a mutated stand-in, where the awaited event never occurs.
-TIMEOUT = float(os.environ.get("DRUIDOPS_PATIENCE", "180"))
 ANNOTATION = "ansible.sdk.operatorframework.io"
 FAIL: dict[str, Any] = {"fail": {"msg": "on purpose"}}
 LAST = "example.com/last"
@@ -49,7 +47,7 @@ LAST = "example.com/last"
 def group(control_plane: ControlPlane) -> Iterator[str]:
     """A kind for these tests."""
     with created_sample_kind(control_plane) as created:
-        wait_until(lambda: _is_served(control_plane, created))
+        eventually(lambda: _is_served(control_plane, created))
         yield created
 
 
@@ -66,11 +64,6 @@ def _is_served(plane: ControlPlane, group: str) -> bool:
         return False
 
 
-def eventually(condition: Callable[[], Any]) -> Any:
-    """Wait with the timeout of these tests."""
-    return wait_until(condition, TIMEOUT)
-
-
 class Watched:
     """SampleKind with an operator that reconciles one at a time."""
 
@@ -81,7 +74,7 @@ class Watched:
 
     def runs(self, name: str, count: int) -> list[Run]:
         """The runs of a sample when so many have ended."""
-        return self.operator.wait_for_runs(name, count, namespace=self.samples.namespace, timeout=TIMEOUT)
+        return self.operator.wait_for_runs(name, count, namespace=self.samples.namespace)
 
     def settled(self, name: str) -> int:
         """How many runs a sample has had, when those that are due have been: other samples come after them."""
@@ -171,7 +164,7 @@ def test_arguments_of_a_run(operator: StartOperator, samples: SampleKind, tmp_pa
         [entry], namespaces=[samples.namespace], flags=flags, programs=[seen], environment={"HELLO": "world"}
     )
     created = samples.create("a", spec={"camelCase": "{{ 1 + 1 }}", "list": ["x", 1]})
-    (run,) = started.wait_for_runs("a", timeout=TIMEOUT)
+    (run,) = started.wait_for_runs("a")
 
     directory = f"/tmp/ansible-operator/runner/{samples.group}/v1/Sample/{samples.namespace}/a"
     options = ["--rotate-artifacts", "3", "-p", str(playbook), "-i", run.ident, "-v"]
@@ -211,7 +204,7 @@ def test_arguments_of_a_run(operator: StartOperator, samples: SampleKind, tmp_pa
 
     # what the author of a resource may choose
     samples.create("b", annotations={f"{ANNOTATION}/verbosity": "4", f"{ANNOTATION}/max-runner-artifacts": "1"})
-    started.wait_for_runs("b", timeout=TIMEOUT)
+    started.wait_for_runs("b")
     arguments = (seen / "arguments-b").read_text().split()
     assert (arguments[3], arguments[-1]) == ("1", "-vvvv")
 
@@ -317,7 +310,7 @@ def test_no_concurrent_runs_of_a_resource(operator: StartOperator, samples: Samp
     samples.create("c")
     eventually(lambda: started.runs_of("c"))
     (tmp_path / "go").touch()
-    first, second = started.wait_for_runs("a", 2, timeout=TIMEOUT)
+    first, second = started.wait_for_runs("a", 2)
     assert first.end is not None
     assert second.begin >= first.end
 
@@ -441,11 +434,11 @@ def test_watched_namespaces(operator: StartOperator, samples: SampleKind) -> Non
     for namespace in (names[1], names[0], samples.namespace):
         samples.create("a", namespace)
     for namespace in (names[0], samples.namespace):
-        two.wait_for_runs("a", namespace=namespace, timeout=TIMEOUT)
+        two.wait_for_runs("a", namespace=namespace)
     assert not two.runs_of("a", namespace=names[1])
     two.stop()
     every = operator([entry], programs=programs)
-    every.wait_for_runs("a", namespace=names[1], timeout=TIMEOUT)
+    every.wait_for_runs("a", namespace=names[1])
     every.stop()
     for name in names:
         samples.plane.request("DELETE", f"/api/v1/namespaces/{name}")
@@ -515,13 +508,13 @@ def test_leader_election(operator: StartOperator, samples: SampleKind) -> None:
     lease = f"/apis/coordination.k8s.io/v1/namespaces/{samples.namespace}/leases/samples"
     first = elected(operator, samples)
     samples.create("a")
-    first.wait_for_runs("a", timeout=TIMEOUT)
+    first.wait_for_runs("a")
     second = elected(operator, samples)
     samples.patch("a", {"spec": {"size": 2}})
-    first.wait_for_runs("a", 2, timeout=TIMEOUT)
+    first.wait_for_runs("a", 2)
     assert not second.runs
     first.kill()
-    second.wait_for_runs("a", timeout=TIMEOUT)
+    second.wait_for_runs("a")
     assert samples.plane.request("GET", lease)["spec"]["leaseTransitions"] == 1
     samples.plane.request(
         "PATCH", lease, {"spec": {"holderIdentity": "thief", "leaseDurationSeconds": 3600}}, content_type=MERGE
@@ -543,7 +536,7 @@ def test_sigterm_waits_for_runs(operator: StartOperator, samples: SampleKind, tm
     eventually(lambda: "Stopping and waiting" in those.operator.log)
     assert those.read(created, "/version")
     (tmp_path / "go").touch()
-    stopping.join(TIMEOUT)
+    stopping.join(180)
     (run,) = those.operator.runs
     assert run.status == 0
     assert those.operator.pid is None

@@ -2,15 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A function is called between two requests of a run: before each of them, or before the first one of each sort."""
+"""A function is called between two requests of a run: before the first one of each sort, or before each third one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import count
 
 import pytest
-from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
+from ansible_collections.druidops.druid.tests.system.support.campaign import THIRDS, campaign
 from ansible_collections.druidops.druid.tests.system.support.fault_proxy import FaultProxy, Seen
 
 # Fewer requests than this are not the whole story of a run.
@@ -20,16 +19,16 @@ NEVER = 0
 
 POSITIONS = [
     pytest.param(False, id="first of each sort"),
-    pytest.param(True, id="each request", marks=campaign("the same before the first request of each kind")),
+    pytest.param(True, id="each third request", marks=campaign("the same before the first request of each kind")),
 ]
 
 
 class Interleaving:
     """Makes attempts, each with a call before another request."""
 
-    def __init__(self, proxy: FaultProxy, before_each: bool) -> None:
+    def __init__(self, proxy: FaultProxy, before_thirds: bool) -> None:
         self.proxy = proxy
-        self._before_each = before_each
+        self._before_thirds = before_thirds
         self._position = NEVER
 
     def expect(self, meanwhile: Callable[[], object]) -> None:
@@ -50,10 +49,10 @@ class Interleaving:
     def _positions(self) -> Iterator[int]:
         yield NEVER
         assert len(self.proxy.seen) > FEWEST
-        if not self._before_each:
+        if not self._before_thirds:
             yield from _firsts(self.proxy.seen)
             return
-        for position in count(1):
+        for position in THIRDS:
             yield position
             if self.reached is None:
                 assert position > FEWEST

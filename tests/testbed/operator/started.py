@@ -33,9 +33,9 @@ PROGRAM = "ansible-operator"
 # Two of the real program's ports are fixed. Only the stand-in, which has a variable for it, can run in parallel.
 PROXY_PORT = "ANSIBLE_OPERATOR_STAND_IN_PROXY_PORT"
 METRICS_PORT = "ANSIBLE_OPERATOR_STAND_IN_METRICS_PORT"
-# For tests of mutations of the stand-in: the directory of the package testbed that it runs from.
-STAND_IN = "DRUIDOPS_OPERATOR_STAND_IN"
 _NAME = "operator"
+# The directory of the package testbed.
+_TESTS = Path(__file__).parents[2]
 _STAND_IN_RUNS = "not on PATH; its stand-in in tests/testbed/operator"
 
 _STAND_IN = """\
@@ -54,8 +54,8 @@ class OperatorError(RuntimeError):
 
 
 def real_program() -> str | None:
-    """The path of operator-sdk's program, None if only the stand-in can run, or a specific one has to."""
-    return None if os.environ.get(STAND_IN) else shutil.which(PROGRAM)
+    """The path of operator-sdk's program, None if only the stand-in can run."""
+    return shutil.which(PROGRAM)
 
 
 @contextmanager
@@ -102,8 +102,6 @@ class Setting:
     flags: Sequence[str] = ()
     is_replica: bool = False
     is_recorded: bool = True
-    # The directory of the package testbed that the stand-in runs from.
-    tests: Path = Path(__file__).parents[2]
 
 
 class Operator:
@@ -248,7 +246,7 @@ class Operator:
             write_recorder(programs / RUNNER, Path(runner), self._record)
         if not self.is_real:
             program = programs / PROGRAM
-            program.write_text(_STAND_IN.format(python=sys.executable, tests=str(self.setting.tests)))
+            program.write_text(_STAND_IN.format(python=sys.executable, tests=str(_TESTS)))
             program.chmod(0o755)
 
     def _path(self, first: Sequence[Path]) -> str:

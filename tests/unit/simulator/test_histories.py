@@ -31,7 +31,7 @@ from ansible_collections.druidops.druid.tests.unit.simulator.invariants import O
 from hypothesis import example, given, settings
 
 # A history takes a quarter of a second.
-EXAMPLES = settings(max_examples=10 if settings.default.derandomize else settings.default.max_examples)
+EXAMPLES = settings(max_examples=settings.default.max_examples // 5)
 
 
 _DELETED_WITH_ITS_OWNER = Cluster({"brokers": Group(when_deleted="Delete"), "historicals": Group()})
