@@ -118,7 +118,6 @@ class Ansible:
             "ANSIBLE_LOCALHOST_WARNING": "false",
             "ANSIBLE_INVENTORY_UNPARSED_WARNING": "false",
             "ANSIBLE_NOCOWS": "true",
-            "PYTHONDONTWRITEBYTECODE": "1",
             **({"K8S_AUTH_KUBECONFIG": str(self.plane.kubeconfig("druidops"))} if self.plane else {}),
             **more,
         }
