@@ -34,7 +34,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.patc
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Operation
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Operation
 
 # Path in the PVC -> value, None: removed.
 Changes = Mapping[tuple[str, ...], Any]

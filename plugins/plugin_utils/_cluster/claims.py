@@ -29,7 +29,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import parse_quantity
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import parse_quantity
 
 CLAIM = "PersistentVolumeClaim"
 

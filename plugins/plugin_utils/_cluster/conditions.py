@@ -30,16 +30,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import STALLED as STALLED_CONDITION
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
-    Condition,
-    condition,
-    degraded_condition,
-    with_transition_times,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import (
     UNFINISHED,
+    Condition,
     Finding,
     Rank,
+    condition,
+    degraded_condition,
     of_rank,
+    with_transition_times,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 

@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names impo
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import marked, masked_pair
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import NO_SECRETS, Masking
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Difference
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Difference
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import shown_change
 
 MAX_CHANGES = 5

@@ -16,14 +16,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import ask
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import ask
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import (
     ConnectionDetails,
     author_limits,
     connect,
     connection_details,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_findings import ConnectionUnavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
     NO_ROUTER,
     NOT_CONNECTABLE,
@@ -31,6 +30,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
     Question,
     Unavailable,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import ConnectionUnavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import disallowed_secret, secrets_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, KubernetesError

@@ -16,9 +16,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.appl
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context
 
 _VOLUME_MOUNT = re.compile(r"\.volumeMounts\[\d+\]\.name$")
 # kube-apiserver, for the data of a ConfigMap.

@@ -21,9 +21,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status imp
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import EventText, Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText, Result
 
 # One event names all objects of these: a new cluster has many.
 _TOGETHER = {reasons.CREATE_SUCCEEDED: "created", reasons.DELETE_SUCCEEDED: "deleted"}

@@ -42,7 +42,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.census import ConditionsByType, is_true
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import NO_SECRETS, Masking
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import (
+    Completed,
+    EventText,
+    Result,
+    failures,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
     StatusChange,
     ready_message,
@@ -50,7 +55,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report i
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import Submitted
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome, Progress
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText, Result, failures
 
 # Reasons of Ready for which kubectl describe shows more.
 _WITH_UNREADY_PODS = frozenset(

@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import spec_errors
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import spec_errors
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 
 LISTED_KINDS = (

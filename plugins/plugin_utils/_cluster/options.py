@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import Timeouts, to_timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import request
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import announce_nothing
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import announce_nothing
 
 # Shorter than in the modules: a reconcile that waits for Druid delays other clusters.
 TIMEOUTS = Timeouts(read_timeout=10, retry_timeout=5)

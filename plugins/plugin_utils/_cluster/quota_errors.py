@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import parse_quantity
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import parse_quantity
 
 # The message of the admission plugin ResourceQuota.
 _EXCEEDED = re.compile(

@@ -15,8 +15,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Rank, of_rank
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Rank, of_rank
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Result
 
 
 @dataclass(frozen=True)

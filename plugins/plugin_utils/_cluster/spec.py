@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import is_allowed
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.properties import properties
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_allowed
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import properties
 
 # The order of a rolling update in Druid's documentation.
 ROLLOUT_ORDER = ("historical", "middleManager", "indexer", "broker", "router", "overlord", "coordinator")

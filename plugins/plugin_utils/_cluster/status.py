@@ -24,10 +24,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import STALLED as STALLED_CONDITION
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
     Condition,
+    Finding,
+    first_finding,
     is_ready,
     with_short_messages,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, first_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
 
 # More are not recorded, and none of those is an event.

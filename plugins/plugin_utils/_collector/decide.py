@@ -34,8 +34,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.values i
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, is_allowed
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
+    Finding,
+    is_allowed,
+    seconds_since,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest, join_limited
 
 # How much longer than its own timeout a run of Helm may take, until its revision counts as interrupted.

@@ -28,8 +28,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.steps im
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, NOT_FOUND, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import DELETING
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Finalizer
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import DELETING
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Finalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 

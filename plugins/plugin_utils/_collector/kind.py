@@ -26,12 +26,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter impo
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.census import ConditionsByType
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed, EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import from_spec
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome, Progress
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 
 
 class CollectorKind(Kind[Options, Reconciled, Plan]):

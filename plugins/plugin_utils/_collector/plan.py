@@ -33,8 +33,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.steps im
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Finalizer
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Finalizer
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options

@@ -17,13 +17,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
     Condition,
+    Finding,
     condition,
     degraded_condition,
+    joined_messages,
     ready_and_progressing,
     stalled_condition,
     with_transition_times,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, joined_messages
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import excerpt, join_limited
 
 _MAX_DESCRIPTION = 500

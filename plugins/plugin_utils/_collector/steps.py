@@ -43,7 +43,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import marked
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons, step
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import MIDDLE, excerpt
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ _MAX_MESSAGE = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
-class Context(step.Context):
+class Context(plan.Context):
     """What steps are carried out with, and the reconcile so far."""
 
     state: Reconciled
@@ -92,7 +92,7 @@ class Context(step.Context):
         delete_object(objects, manifest, self.state.collector.release, self.state.collector.tenant)
 
 
-class Step(step.Step):
+class Step(plan.Step):
     """A step of a Collector: `carry_out` returns the reconcile after it. `objects` are those that change with it."""
 
     objects: tuple[ObjectChange, ...] = ()
@@ -102,25 +102,25 @@ class Step(step.Step):
         return (self.title, *(change.title for change in self.objects))
 
     @property
-    def differences(self) -> tuple[step.Difference, ...]:
+    def differences(self) -> tuple[plan.Difference, ...]:
         return tuple(map(_difference, self.objects))
 
-    def carry_out(self, context: Any) -> step.Result[Step]:
+    def carry_out(self, context: Any) -> plan.Result[Step]:
         """Return the reconcile after the step; after a failure of Helm, with the release as Helm has left it."""
         before: Reconciled = self.begun(context)
         try:
             return self._tried(replace(context, state=before))
         except KubernetesError as error:
-            return step.Result(self, error=str(error), state=before)
+            return plan.Result(self, error=str(error), state=before)
 
-    def _tried(self, context: Context) -> step.Result[Step]:
+    def _tried(self, context: Context) -> plan.Result[Step]:
         try:
-            return step.Result(self, state=self.done(context))
+            return plan.Result(self, state=self.done(context))
         except HelmError as error:
             why = context.latest_problem()
             message = sentences(str(error), why) if why else str(error)
             state = _after_failure(context, message)
-            return step.Result(self, error=message, reason=reasons.HELM_FAILED, state=state)
+            return plan.Result(self, error=message, reason=reasons.HELM_FAILED, state=state)
 
     def begun(self, context: Context) -> Reconciled:
         """Return the reconcile after what is recorded before the step."""
@@ -133,7 +133,7 @@ class Step(step.Step):
 
 def act(api: KubernetesApi, planned: Reconciled, options: Options) -> Reconciled:
     """Carry out the steps in order; return the reconcile with the completed ones, and a finding about a failed one."""
-    return planned.after(step.execute(planned.plan.steps, Context(api=api, state=planned, options=options)))
+    return planned.after(plan.execute(planned.plan.steps, Context(api=api, state=planned, options=options)))
 
 
 def _after_failure(context: Context, message: str) -> Reconciled:
@@ -157,7 +157,7 @@ class RemovePending(Step):
     revision: Revision
     objects: tuple[ObjectChange, ...] = ()
 
-    operation = step.Operation(reason=reasons.INTERRUPTED_REVISION_REMOVED)
+    operation = plan.Operation(reason=reasons.INTERRUPTED_REVISION_REMOVED)
 
     @property
     def title(self) -> str:
@@ -190,9 +190,9 @@ class Deploy(Step):
         return f"{self.verb} release {self.target.release} of chart {self.target.chart.title}"
 
     @property
-    def operation(self) -> step.Operation:
+    def operation(self) -> plan.Operation:
         reason = reasons.RELEASE_INSTALLED if self.verb == "install" else reasons.RELEASE_UPGRADED
-        return step.Operation(reason=reason, counted="applied")
+        return plan.Operation(reason=reason, counted="applied")
 
     def begun(self, context: Context) -> Reconciled:
         """Record in the status that Helm is run, which may take minutes: until then, the former specification is there.
@@ -244,7 +244,7 @@ class Mark(Step):
     revision: Revision
     release: str
 
-    operation = step.Operation(reason=reasons.RELEASE_TAKEN_OVER)
+    operation = plan.Operation(reason=reasons.RELEASE_TAKEN_OVER)
 
     @property
     def title(self) -> str:
@@ -275,14 +275,14 @@ class Restore(Step):
     change: ObjectChange
     revision: Revision
 
-    operation = step.Operation(reason=reasons.OBJECT_RESTORED, counted="applied")
+    operation = plan.Operation(reason=reasons.OBJECT_RESTORED, counted="applied")
 
     @property
     def title(self) -> str:
         return f"{self.change.title}, which differs from the release"
 
     @property
-    def differences(self) -> tuple[step.Difference, ...]:
+    def differences(self) -> tuple[plan.Difference, ...]:
         return (_difference(self.change),)
 
     def done(self, context: Context) -> Reconciled:
@@ -301,7 +301,7 @@ class Uninstall(Step):
     release: Release
     name: str
 
-    operation = step.Operation(reason=reasons.RELEASE_UNINSTALLED, counted="removed")
+    operation = plan.Operation(reason=reasons.RELEASE_UNINSTALLED, counted="removed")
 
     @property
     def title(self) -> str:
@@ -333,9 +333,9 @@ def _is_deleted_with_its_namespace(reads: Reads, error: ApiError, manifest: Mani
     return error.status == FORBIDDEN and namespace != tenant and is_deleted_namespace(reads, namespace)
 
 
-def _difference(change: ObjectChange) -> step.Difference:
+def _difference(change: ObjectChange) -> plan.Difference:
     before, after = (marked(_confidential(each)) for each in change)
-    return step.Difference(change.title.partition(" ")[2], before, after)
+    return plan.Difference(change.title.partition(" ")[2], before, after)
 
 
 def _confidential(manifest: Any) -> Any:

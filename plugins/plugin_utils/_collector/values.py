@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import secret_digest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import mapping
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.properties import properties
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import properties
 
 
 class InvalidConfig(ValueError):

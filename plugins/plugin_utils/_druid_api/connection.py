@@ -22,8 +22,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.address impor
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import MISSING, Connection, DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._http.time_limit import OPERATOR_SECONDS, TimeLimit
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_findings import ConnectionUnavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import request
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import ConnectionUnavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import CA_FIELD, DruidTarget, SecretKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
@@ -270,8 +270,8 @@ def _connection(found: ConnectionDetails, timeouts: Timeouts, directory: Path) -
 def _message(error: InvalidInput) -> str:
     if error.name in ("ca_path", "client_cert", "client_key"):
         # its message names a temporary file, which differs in every reconcile
-        return f"{error_findings.resource_field(error.name)}: {error.remedy}"
-    return error_findings.error_finding(error).message
+        return f"{request.resource_field(error.name)}: {error.remedy}"
+    return request.error_finding(error).message
 
 
 def _file(path: Path, content: str | None) -> str | None:

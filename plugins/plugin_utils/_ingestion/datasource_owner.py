@@ -29,7 +29,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec imp
     canonical_url,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
 
 
 def of_same_druid(ingestion: Ingestion, siblings: Iterable[Ingestion]) -> list[Ingestion]:

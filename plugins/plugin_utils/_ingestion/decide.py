@@ -54,8 +54,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps im
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import described_supervisors
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since, timestamp
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pause_finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
+    Finding,
+    pause_finding,
+    seconds_since,
+    timestamp,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest, join_limited
 
 # A request that Druid has not answered in time: it takes up to 80 seconds to stop a supervisor, longer than one

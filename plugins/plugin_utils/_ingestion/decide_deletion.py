@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps im
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import other_owner
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import DELETING, Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import DELETING, Finding
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reads import DeletionReads

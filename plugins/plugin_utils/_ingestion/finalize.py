@@ -31,7 +31,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps im
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
 
 _SHAPES = {"druidCluster": str, "ingestion": dict, "auth": dict, "endpoint": dict}
 

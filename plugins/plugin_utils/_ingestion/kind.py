@@ -34,11 +34,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter impo
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.census import ConditionsByType, Status
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed, EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome, Progress
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 
 _FIELDS = ("taskId", "state", "detailedState", "suspended", "lag")
 # A batch can run for any time, and a paused ingestion is in the desired state.

@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.task imp
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import OWN_IDS, datasource_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task import failure
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names as cluster_names
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import fetch_change
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
     COMPACTION,
     RETENTION_RULES,
@@ -29,7 +30,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     without_normalization,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import SecretKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes import fetch_change
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, record_check, supervisor
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.datasource_owner import (
     is_specified_by_another,

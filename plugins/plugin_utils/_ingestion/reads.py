@@ -13,7 +13,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.client import
 from ansible_collections.druidops.druid.plugins.module_utils._resources import supervisor_status
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import status_of
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import request
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange, Normalized
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import secrets_of
@@ -43,7 +43,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervis
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 
 
@@ -125,7 +125,7 @@ class DeletionReads(IngestionReads):
             return self._task(found.record)
         except DruidError as error:
             self.client = None
-            finding = error_findings.error_finding(error)
+            finding = request.error_finding(error)
             return Unreached(finding, _is_lasting(finding, self.observed))
 
     def _task(self, record: LastApplied) -> Task:

@@ -14,7 +14,7 @@ from datetime import datetime
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import unknown_fields
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import error_findings
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import request
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
     DruidChange,
     Normalized,
@@ -54,7 +54,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps im
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, spec_errors
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding, spec_errors
 
 
 def reconcile_once(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Reconciled:
@@ -76,7 +76,7 @@ def reconcile_once(api: KubernetesApi, resource: Manifest, options: Options, now
         try:
             return _with_druid(api, reads, planned, options, now)
         except DruidError as error:
-            return planned.blocked(error_findings.error_finding(error))
+            return planned.blocked(request.error_finding(error))
 
 
 def _with_druid(

@@ -22,17 +22,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
     Condition,
+    Finding,
     condition,
     degraded_condition,
+    first_finding,
+    joined_messages,
     ready_and_progressing,
     stalled_condition,
     timestamp,
     with_transition_times,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import (
-    Finding,
-    first_finding,
-    joined_messages,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import excerpt
 

@@ -35,7 +35,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_c
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import KIND, NOTE_ANNOTATION, record_name
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import recorded
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons, step
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan as kernel
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 
 if TYPE_CHECKING:
     # Steps are part of decisions, which are pure: only their execution loads what sends requests.
@@ -49,7 +50,7 @@ _CHANGE_REASONS: Mapping[str, str] = {
 }
 
 
-class Step(step.Step):
+class Step(kernel.Step):
     """A step of an ingestion."""
 
     # The change of an object in Druid that it writes.
@@ -66,7 +67,7 @@ class Step(step.Step):
         return False
 
 
-class Finalizer(step.Finalizer, Step):
+class Finalizer(kernel.Finalizer, Step):
     """Set or remove the finalizer of an ingestion."""
 
 
@@ -75,7 +76,7 @@ def act(api: KubernetesApi, client: DruidClient | None, planned: Reconciled) -> 
 
     `client` can be None if no step is a change in Druid.
     """
-    results = step.execute(planned.plan.steps, step.Context(api, lambda _purpose: client, state=planned))
+    results = kernel.execute(planned.plan.steps, kernel.Context(api, lambda _purpose: client, state=planned))
     failed = next((each.step for each in results if each.error and each.was_tried), planned.failed_step)
     return replace(planned.after(results), failed_step=failed)
 
@@ -92,17 +93,17 @@ class Effect:
 class Request(request.Request, Step):
     """A request to Druid."""
 
-    def send(self, client: DruidClient, context: Any) -> step.Result[Step]:
+    def send(self, client: DruidClient, context: Any) -> kernel.Result[Step]:
         done: Reconciled = context.state
         effect = self.effect(client)
         plan = replace(done.plan, warnings=(*done.plan.warnings, *effect.warnings))
         state = replace(done, plan=plan, unknown_fields=(*done.unknown_fields, *effect.unknown), **self.known(done))
-        return step.Result(self, state=state, further=effect.further)
+        return kernel.Result(self, state=state, further=effect.further)
 
-    def failed(self, error: DruidError, context: Any) -> step.Result[Step]:
+    def failed(self, error: DruidError, context: Any) -> kernel.Result[Step]:
         if isinstance(error, NotConnected):
             # transient: it ends when the stream is available again
-            return step.Result(self, error=str(error), reason=reasons.SUPERVISOR_UNHEALTHY)
+            return kernel.Result(self, error=str(error), reason=reasons.SUPERVISOR_UNHEALTHY)
         state = replace(context.state, is_unanswered=is_unanswered(error))
         return replace(super().failed(error, context), state=state)
 
@@ -133,19 +134,19 @@ class Write(Request):
         return self.change.title
 
     @property
-    def differences(self) -> tuple[step.Difference, ...]:
-        return (step.Difference(self.change.what, *self.change.marked),)
+    def differences(self) -> tuple[kernel.Difference, ...]:
+        return (kernel.Difference(self.change.what, *self.change.marked),)
 
     @property
-    def operation(self) -> step.Operation:
-        return step.Operation(reason=_CHANGE_REASONS[self.change.kind], counted="applied")
+    def operation(self) -> kernel.Operation:
+        return kernel.Operation(reason=_CHANGE_REASONS[self.change.kind], counted="applied")
 
     @property
     def creates(self) -> bool:
         return self.change.before is None
 
     def effect(self, client: DruidClient) -> Effect:
-        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes import write_change
+        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import write_change
 
         written = write_change(client, self.change)
         return Effect(written.warnings, unknown=written.unknown)
@@ -157,7 +158,7 @@ class Reset(Request):
 
     id: str
 
-    operation = step.Operation(reason=reasons.OFFSETS_RESET)
+    operation = kernel.Operation(reason=reasons.OFFSETS_RESET)
 
     @property
     def title(self) -> str:
@@ -177,7 +178,7 @@ class Submit(Request):
     job: Job
     attempt: int
 
-    operation = step.Operation(reason=reasons.TASK_SUBMITTED, counted="applied")
+    operation = kernel.Operation(reason=reasons.TASK_SUBMITTED, counted="applied")
     creates = True
 
     @property
@@ -185,8 +186,8 @@ class Submit(Request):
         return f"submit task {self.job.task_id(self.attempt)}"
 
     @property
-    def differences(self) -> tuple[step.Difference, ...]:
-        return (step.Difference(self.title, None, spec_masking.marked(self.job.submission(self.attempt))),)
+    def differences(self) -> tuple[kernel.Difference, ...]:
+        return (kernel.Difference(self.title, None, spec_masking.marked(self.job.submission(self.attempt))),)
 
     def effect(self, client: DruidClient) -> Effect:
         from ansible_collections.druidops.druid.plugins.module_utils._resources.task import submit
@@ -207,9 +208,9 @@ class Terminate(Request):
         return f"{'terminate' if self.kind == SUPERVISOR else 'shut down'} {self.kind} {self.id}"
 
     @property
-    def operation(self) -> step.Operation:
+    def operation(self) -> kernel.Operation:
         reason = reasons.SUPERVISOR_TERMINATED if self.kind == SUPERVISOR else reasons.TASK_SHUT_DOWN
-        return step.Operation(reason=reason, counted="removed")
+        return kernel.Operation(reason=reason, counted="removed")
 
     def known(self, done: Reconciled) -> dict[str, Any]:
         return {"terminated": done.terminated | {self.id}}
@@ -260,25 +261,25 @@ class SaveLastApplied(Step):
         return f"{verb} ConfigMap with the applied spec"
 
     @property
-    def operation(self) -> step.Operation:
-        return step.Operation(counted="removed" if self.record is None else "applied")
+    def operation(self) -> kernel.Operation:
+        return kernel.Operation(counted="removed" if self.record is None else "applied")
 
     @property
     def saved(self) -> tuple[LastApplied | None, ...]:
         return (self.record,)
 
-    def carry_out(self, context: Any) -> step.Result[Step]:
+    def carry_out(self, context: Any) -> kernel.Result[Step]:
         """Return the reconcile with the resource, which notes the record, and the ConfigMap; KubernetesError."""
         api, done = context.api, context.state
         ingestion = done.ingestion
         if self.record is not None:
             config_map = to_config_map(self.record, ingestion, self.normalized)
             noted = replace(done, resource=_with_note(api, done, self.record, config_map))
-            return step.Result(self, state=replace(noted, written=api.apply(config_map)))
+            return kernel.Result(self, state=replace(noted, written=api.apply(config_map)))
         found = api.get("ConfigMap", ingestion.namespace, record_name(ingestion.name))
         if found is not None:
             api.delete("ConfigMap", ingestion.namespace, found["metadata"]["name"], found["metadata"]["uid"])
-        return step.Result(self)
+        return kernel.Result(self)
 
 
 def _with_note(api: KubernetesApi, done: Reconciled, record: LastApplied, config_map: Manifest) -> Manifest:

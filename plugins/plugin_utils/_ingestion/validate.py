@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec imp
     Ingestion,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
 
 
 def problems(ingestion: Ingestion) -> tuple[Finding, ...]:

@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields 
     shape_of,
     value_step,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import parse_quantity
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import parse_quantity
 
 _ANYTHING = object()
 # Defaults of the API server in atomic values; by type and field.

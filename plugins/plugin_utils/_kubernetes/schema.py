@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import MAX_LEVELS, TOO_DEEP
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import INVALID_QUANTITY, QUANTITY_REMEDY
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import INVALID_QUANTITY, QUANTITY_REMEDY
 
 Schema = Mapping[str, Any]
 

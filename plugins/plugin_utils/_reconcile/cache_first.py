@@ -36,7 +36,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import is_new_generation
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options, Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import seconds_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import seconds_of
 
 _Options = TypeVar("_Options", bound=Options)
 _Plan = TypeVar("_Plan", bound=Plan[Any])

@@ -32,7 +32,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking 
     masked_errors,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.operator_environment import is_too_often
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed, Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed, EventText, Plan, written
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
     Conditions,
     Report,
@@ -45,7 +45,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report i
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options, Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import Submitted
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome, Progress, delete_resource
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText, written
 
 _Options = TypeVar("_Options", bound=Options)
 _Done = TypeVar("_Done")

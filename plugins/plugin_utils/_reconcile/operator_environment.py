@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import seconds_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import seconds_of
 
 # What the environment sets that is no option; outside of the operator it is not set.
 _WITHOUT: Mapping[str, Any] = {

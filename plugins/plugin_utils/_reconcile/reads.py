@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context
 
 _T = TypeVar("_T")
 _DRY_RUN = "dry run"

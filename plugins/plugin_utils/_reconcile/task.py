@@ -41,14 +41,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     is_finalizer_of_operator,
     is_terminating,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import (
-    Run,
-    metric_values,
-    requests_for,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.file_lock import LockTimeout, file_lock
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.push import PushError, push
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.metrics import (
+    PushError,
+    Run,
+    metric_values,
+    push,
+    requests_for,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import (
     operator_environment,
     reasons,
@@ -57,7 +58,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import (
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.cache_first import cache_first
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.census import FinalStatus, count_resources
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import EventText, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
     Report,
     report_observe_failure,
@@ -65,7 +66,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report i
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import ARGUMENTS, Request, to_request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome, run
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 
 # The Go operator takes the finalizer for its own, and deletes PVCs by it: that must happen first.
 GRACE = timedelta(seconds=30)

@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import writes
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import calls
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import write_change
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import Timeouts
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes import write_change
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import note_of
@@ -375,7 +375,7 @@ def test_a_supervisor_is_known_although_the_resource_is_edited_during_the_first_
         return write_change(client, step)
 
     with monkeypatch.context() as patch:
-        patch.setattr(writes, "write_change", edited)
+        patch.setattr(calls, "write_change", edited)
         ingestion.one_pass()
     assert "taskId" not in ingestion.stored["status"]
     assert_only_the_new_one_is_left(ingestion, new, is_deleted)

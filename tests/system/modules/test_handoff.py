@@ -18,13 +18,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     payloads,
     statuses,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import ask
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import ask, post
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
     WORKERS,
     DruidState,
     Unavailable,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes import post
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import direct_on
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.stream import READING, Stream

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import Connection, DruidClient
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import ask
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import ask, post
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
     COORDINATOR_CONFIG,
     COORDINATOR_LEADER,
@@ -30,7 +30,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
     Unavailable,
     replicated_bytes,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes import post
 from ansible_collections.druidops.druid.tests.system.support.campaign import only_first
 from ansible_collections.druidops.druid.tests.system.support.druid_users import user_with
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import METRICS, PHASES
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.metrics import METRICS, PHASES
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.census import read
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import METRICS
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.metrics import METRICS
 from ansible_collections.druidops.druid.tests.system.support import prometheus_files
 from ansible_collections.druidops.druid.tests.testbed.operator import own_metrics
 from ansible_collections.druidops.druid.tests.testbed.operator.kinds import Kind

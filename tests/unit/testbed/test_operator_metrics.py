@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.metrics import (
     DRUID_REQUESTS,
     METRICS,
     PHASES,

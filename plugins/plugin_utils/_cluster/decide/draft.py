@@ -32,7 +32,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effe
     with_effects,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
 
 
 @dataclass(frozen=True)

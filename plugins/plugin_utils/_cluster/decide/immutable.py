@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import shape_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
 
 HEADLESS = "None"
 # Field of spec -> its default; by kind (Kubernetes API, apps/v1).

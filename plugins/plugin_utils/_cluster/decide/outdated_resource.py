@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     is_terminating,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, pause_finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding, pause_finding
 
 
 def outdated_resource(draft: Draft) -> tuple[Finding, ...]:

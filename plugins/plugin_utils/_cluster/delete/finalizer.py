@@ -23,7 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     is_finalizer_of_operator,
     is_terminating,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Operation
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Operation
 
 # Kubernetes' finalizer: dependents lose their owner and are not deleted.
 ORPHAN = "orphan"

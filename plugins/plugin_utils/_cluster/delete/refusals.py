@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import DryRuns
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
 
 
 def refusals(reads: DryRuns, planned: Iterable[Step]) -> tuple[Finding, ...]:

@@ -23,7 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.patc
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Result
 
 CLAIM = "PersistentVolumeClaim"
 _POLICY = "persistentVolumeClaimRetentionPolicy"

@@ -33,8 +33,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, execute, failures
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import InvalidResource
@@ -45,7 +46,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run impo
     until_nothing_remains,
     with_finalizers,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, execute, failures
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 _Found = TypeVar("_Found")

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
     from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
     from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import TextPath
+    from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import EventText
     from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
-    from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 
 NOTHING = Plan()
 # Until Druid is asked again: no event announces that it has recovered, that a task has ended, or that a worker exists.

@@ -24,12 +24,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.con
     node_configuration,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import (
     binary_size,
     parse_bytes,
     parse_quantity,
+    properties,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.properties import properties
 
 # distribution/docker/druid.sh of Druid: its variables, each with the option whose lines in jvm.config it replaces.
 _SCRIPT = "/druid.sh"

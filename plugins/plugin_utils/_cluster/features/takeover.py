@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import below
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
 
 
 class Takeover(Feature):

@@ -37,8 +37,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
     Unavailable,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready, seconds_since
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, Rank, pause_finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
+    Finding,
+    Rank,
+    is_ready,
+    pause_finding,
+    seconds_since,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 # In the status of the rollout: its group is not being restarted, but others wait for its pods.

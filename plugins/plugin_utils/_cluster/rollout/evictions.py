@@ -46,7 +46,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     selector_matches,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Operation, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Operation, Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 _READY = ("Ready", "True")

@@ -67,7 +67,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     WORKLOADS,
     Manifest,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Operation, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Operation, Result
 
 _RECORDS = (names.DRAIN_ANNOTATION, names.DECOMMISSION_ANNOTATION)
 # No object has this resourceVersion: an apply with it creates an object, and fails if there is one.

@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     Manifest,
     is_terminating,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Operation, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Operation, Result
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import UPDATE, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Operation
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Operation
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import UPDATE, Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Operation, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Operation, Result
 
 
 @dataclass(frozen=True, kw_only=True)

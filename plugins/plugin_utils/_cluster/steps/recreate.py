@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     Manifest,
     is_terminating,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Operation, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Operation, Result
 
 DELETION_ATTEMPTS = 100
 DELETION_PAUSE_SECONDS = 0.1

@@ -20,9 +20,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.difference
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons, step
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Operation
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan, reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Operation
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effects import Planned
@@ -86,7 +86,7 @@ NO_RESTART = Restart()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step(step.Step):
+class Step(plan.Step):
     """One write. `group` is the key of its group, None for shared objects.
 
     `manifest` is what is applied, empty if nothing is. `live` is the object before (None: it is created, or it is not
@@ -158,7 +158,7 @@ class Step(step.Step):
     def skipped(self, failed: Any) -> str:
         return f"{self.key} was not {'deleted' if self.deletes else 'written'} because {failed.key} failed."
 
-    def finding(self, result: step.Result[Any]) -> Finding:
+    def finding(self, result: plan.Result[Any]) -> Finding:
         leaf = str(self.key) if self.group is not None and self.is_leaf else None
         return replace(super().finding(result), group=self.group, object=leaf)
 
@@ -242,7 +242,7 @@ class Step(step.Step):
         """What its dry run is about: a write of the object, or a patch of a PVC. None: there is no dry run."""
         return "writes" if self.manifest or self.deletes else None
 
-    def dry_run(self, _context: step.Context) -> Verdict:
+    def dry_run(self, _context: plan.Context) -> Verdict:
         """Return the verdict of the API server; ApiError if it rejects the step."""
         return Verdict(self)
 
@@ -255,7 +255,7 @@ class Step(step.Step):
         return None
 
     @abstractmethod
-    def carry_out(self, context: step.Context) -> step.Result[Any]:
+    def carry_out(self, context: plan.Context) -> plan.Result[Any]:
         """Return the result of the write; KubernetesError if it failed."""
 
 

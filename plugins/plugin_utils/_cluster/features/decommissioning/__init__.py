@@ -41,7 +41,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import backoff_since
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import EventText
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled

@@ -60,7 +60,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import seconds_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import seconds_of
 
 LIST = "decommissioningNodes"
 _NEEDED = (SERVERS, LOAD_QUEUES, COORDINATOR_CONFIG)

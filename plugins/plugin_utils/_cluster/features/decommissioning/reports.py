@@ -35,9 +35,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import q
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import COORDINATOR_CONFIG, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, Rank
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding, Rank, seconds_since
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import DruidRequest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import ListChange
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,7 @@ class ChangeList(DruidRequest):
     change: ListChange
 
     def send(self, client: Any, _context: Context) -> Result[Step]:
-        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes import change_list
+        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import change_list
 
         change_list(client, self.path, self.change, self.action)
         return Result(self)

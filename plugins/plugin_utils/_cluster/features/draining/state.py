@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import seconds_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import seconds_of
 
 DRAINING, WAITING_FOR_POD, BLOCKED = "Draining", "WaitingForPod", "Blocked"
 STRATEGY = "middleManagerDrainStrategy"

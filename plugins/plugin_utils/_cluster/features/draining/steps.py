@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import DruidRequest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,7 @@ class Post(DruidRequest):
     is_idempotent: bool = True
 
     def send(self, client: Any, _context: Context) -> Result[Step]:
-        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes import post
+        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import post
 
         post(client, self.path, self.body, self.action, idempotent=self.is_idempotent)
         return Result(self)

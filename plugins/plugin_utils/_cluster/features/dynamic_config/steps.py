@@ -21,10 +21,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     with_normalized,
     without_normalization,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Result
 
 if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes import ConfigChanges
+    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import ConfigChanges
 
 # In status.dynamicConfig, which does not belong to one spec: the digest includes the desired configuration.
 _IN_STATUS = Store(name=lambda change: change.id, state=lambda change: [change.desired, change.before])
@@ -32,7 +32,7 @@ _IN_STATUS = Store(name=lambda change: change.id, state=lambda change: [change.d
 
 def find_changes(client: Any, configs: Mapping[str, Mapping[str, Any]], known: Normalized) -> ConfigChanges:
     """Return the changes that lead to the specified configurations; `known` is what Druid has made of earlier ones."""
-    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes import find_configs
+    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import find_configs
 
     return find_configs(client, configs, partial(without_normalization, known=known, store=_IN_STATUS))
 
@@ -62,7 +62,7 @@ class ChangeConfig(DruidRequest):
         return self.change.marked
 
     def send(self, client: Any, _context: Context) -> Result[Step]:
-        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes import (
+        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import (
             remaining_change,
             write_change,
         )

@@ -30,7 +30,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, Rank
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding, Rank
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 _LEGACY_CLASS = "volume.beta.kubernetes.io/storage-class"

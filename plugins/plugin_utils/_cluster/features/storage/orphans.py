@@ -53,8 +53,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     is_terminating,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import pause_finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import pause_finding, timestamp
 
 OrphanStep = MarkOrphan | DeleteOrphan
 _LOSING = (reasons.ORPHANED_PVC_MARKED, reasons.ORPHANED_PVC_DELETED)

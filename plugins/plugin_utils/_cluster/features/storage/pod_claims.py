@@ -43,7 +43,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import is_managed_by_us
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Context, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Result
 
 
 class PodClaim(NamedTuple):

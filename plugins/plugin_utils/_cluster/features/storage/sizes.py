@@ -41,8 +41,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import parse_bytes
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import parse_bytes
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 

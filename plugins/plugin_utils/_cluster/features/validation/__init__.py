@@ -17,10 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
     not_permitted_keys,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import (
-    Finding,
-    not_permitted,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding, not_permitted
 
 
 class Validation(Feature):

@@ -30,7 +30,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
     ReferenceKey,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import (
     INVALID_QUANTITY,
     QUANTITY_REMEDY,
     parse_quantity,

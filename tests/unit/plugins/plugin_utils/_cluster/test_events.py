@@ -25,9 +25,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.appl
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import EventText, Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText, Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited, masked_excerpts
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored

@@ -23,12 +23,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import MAX_MESSAGE_CHARACTERS
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Result
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
     MAX_EVENT_BYTES,
     MAX_EVENTS,
     Report,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Result
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, serving

@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_st
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import annotated
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.rolling import pod
 

@@ -23,9 +23,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.appl
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import MAX_MESSAGE_CHARACTERS
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
+    MAX_MESSAGE_CHARACTERS,
+    Finding,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Result
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._secrets.test_masking import (
     ALONE,
     SECRET,

@@ -17,8 +17,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import digest_of_warning, status
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready, observe_failure
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, Rank
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
+    Finding,
+    Rank,
+    is_ready,
+    observe_failure,
+)
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import converged
 

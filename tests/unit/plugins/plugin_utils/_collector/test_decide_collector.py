@@ -33,7 +33,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.values i
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, ApiResource
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
 
 CHART = Chart("druid-collector", "0.1.0", "/charts/druid-collector")
 REPOSITORY = "https://charts.example.com"

@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import FIELD_MANAGER
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 REVISION = Revision({}, 1, "deployed", "c", "1.0.0", "", {}, ())

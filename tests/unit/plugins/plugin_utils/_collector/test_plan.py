@@ -31,7 +31,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope im
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 CHART = Chart("c", "1.0.0", "/charts/c")

@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
     Unreachable,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import ask
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import ask
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
     COORDINATOR_CONFIG,
     LOAD_QUEUES,

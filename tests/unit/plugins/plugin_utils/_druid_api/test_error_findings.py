@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
     InvalidInput,
     UncertainState,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_findings import error_finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import error_finding
 
 URL = "http://druid:8888/x"
 WHERE = ("POST", URL)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import fetch_change
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
     RETENTION_RULES,
     SUPERVISOR,
@@ -19,7 +20,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     with_normalized,
     without_normalization,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes import fetch_change
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
 
 STORE = Store(name=lambda change: change.what, state=lambda change: change.before)

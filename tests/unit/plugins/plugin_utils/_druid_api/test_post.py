@@ -14,9 +14,9 @@ import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ServerError
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import ATTEMPTS, change_list, post
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import ListChange, entries_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_findings import error_finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes import ATTEMPTS, change_list, post
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import error_finding
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -27,7 +27,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconcil
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import SaveLastApplied, Terminate, Write
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import pause_finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import pause_finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,
     ingestion,

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.ask import ask
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.error_findings import error_finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import ask
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import Question, Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import error_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Observed, Plan, Reconciled

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import are_warnings_new, events_of_warnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import Reset, Step, Terminate, Write
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import EventText
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     rules_change,
     supervisor_change,

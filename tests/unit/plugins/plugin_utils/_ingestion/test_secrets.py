@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Plan, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import nested, resource
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -26,8 +26,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.status i
     status,
     with_last_update,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import with_short_messages
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding, with_short_messages
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import Masking
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import schema
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import QUANTITY_REMEDY
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import QUANTITY_REMEDY
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import recording
 from hypothesis import given
 from hypothesis import strategies as st

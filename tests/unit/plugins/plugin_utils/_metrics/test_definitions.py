@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.metrics import (
     METRICS,
     Run,
     metric_values,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.push import PushError, push
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.metrics import PushError, push
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._metrics.endpoint import Endpoint, serving
 
 BODIES = [{"name": f"m{number}", "counter": {"add": number}} for number in range(3)]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import METRICS
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.metrics import METRICS
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.census import (
     FinalStatus,
     census,

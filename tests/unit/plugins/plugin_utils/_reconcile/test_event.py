@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import event, event_name
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import EventText
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=UTC)
 TEXT = "2026-01-02T03:04:05Z"

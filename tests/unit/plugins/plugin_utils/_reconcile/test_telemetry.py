@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError, ResourceNotFound
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.definitions import Run
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.file_lock import file_lock
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.metrics import Run
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import task
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.task import failed_run, publish
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._metrics.endpoint import Endpoint, serving

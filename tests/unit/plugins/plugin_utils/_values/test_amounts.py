@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import (
     binary_size,
     parse_quantity,
     seconds_of,

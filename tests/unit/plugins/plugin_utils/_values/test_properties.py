@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.properties import properties
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import properties
 from hypothesis import given
 from hypothesis import strategies as st
 

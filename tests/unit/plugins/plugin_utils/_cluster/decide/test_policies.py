@@ -34,7 +34,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.dele
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import LEAVES, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import union
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
     Finding,
     pause_finding,
     spec_errors,

@@ -61,8 +61,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
     replicated_bytes,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, Rank
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding, Rank, timestamp
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import deciding, druid, rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import decided
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored

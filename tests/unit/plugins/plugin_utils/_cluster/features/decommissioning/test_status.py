@@ -25,8 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding, Rank
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding, Rank, timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
 

@@ -21,11 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.step import (
-    Context,
-    Result,
-    execute,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Result, execute
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid

@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.writes import DYNAMIC_CONFIGS
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import DYNAMIC_CONFIGS
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import masked_excerpts
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 

@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.s
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.finding import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, orphans
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import draft
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.steps_of import step_of

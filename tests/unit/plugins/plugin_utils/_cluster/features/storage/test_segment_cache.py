@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.sizes import (
     oversized_caches,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.amounts import parse_bytes
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import parse_bytes
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, orphans
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
 
