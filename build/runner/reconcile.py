@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 
 import ansible_collections.druidops.druid.plugins.plugin_utils as kernel
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import Helm
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm import Helm
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import CollectorKind
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import fields, schema

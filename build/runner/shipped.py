@@ -25,7 +25,7 @@ DIGESTS: Mapping[str, str] = {
     "playbooks/operator_druid_ingestion.yml": "f36ff7491486bf06b52abc1196a873b715ae201a887266fedf18955bb719d964",
     "plugins/action/cluster.py": "598b55a94c7f36967ebb01be6c2bad7c02b5782f1313d3793901569ee0d7e10b",
     "plugins/action/cluster_info.py": "a5204063421685c624e7180a902f2cc406fe0932e4ec5037c9ad8a53eb6acab7",
-    "plugins/action/collector.py": "51afbe1cf7ee6056c03458057842d6f8e96941b239f49fea1f8c632665a98fe5",
+    "plugins/action/collector.py": "a600204c2d393c93eff336545121ffbf035edd047da57d01ee3a042a21a6fa28",
     "plugins/action/ingestion.py": "9cdde00a93eb7d0cb18b1d7eb9d37de20e6df4a8a2116e96428bf022cdffb8fe",
     "plugins/action/requeue_after.py": "20f77de7c8bc179e8a09185b7ef054a531131404a350ab0418499d989f1fc2e2",
     "plugins/action/supervisor.py": "229eaaa8348271e4407713e8a47a659def298158556379dc1c449bb0bbdbd922",

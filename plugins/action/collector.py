@@ -16,8 +16,7 @@ from typing import Any
 
 from ansible import constants
 from ansible.plugins.loader import connection_loader
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_connection import helm_connection
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import Helm
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm import Helm, helm_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import CollectorKind
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import OPTIONS
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError

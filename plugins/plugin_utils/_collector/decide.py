@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import sentences
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import (
     Chart,
     NamespaceState,
@@ -25,8 +24,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release 
     Release,
     Revision,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.values import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import (
+    DEPLOYED_LABEL,
+    HELM_HOOK_ANNOTATION,
+    RETRY_ANNOTATION,
+    Collector,
     InvalidConfig,
     decoded,
     text_of,
@@ -187,7 +189,7 @@ def _config(collector: Collector, observed: Observed) -> str | None:
 def attempt_digest(desired: Target, annotations: Mapping[str, str]) -> str:
     """Return the identity of an attempt to deploy: a failed one is not repeated until it changes."""
     chart = desired.chart
-    retry = annotations.get(names.RETRY_ANNOTATION, "")
+    retry = annotations.get(RETRY_ANNOTATION, "")
     return digest([chart.reference, chart.repository, chart.version, desired.values, retry])
 
 
@@ -200,7 +202,7 @@ def is_deployed(desired: Target, release: Release | None) -> Revision | None:
     revision = release.deployed if release else None
     if revision is None:
         return None
-    if revision.labels.get(names.DEPLOYED_LABEL) == deployed_label(desired, revision):
+    if revision.labels.get(DEPLOYED_LABEL) == deployed_label(desired, revision):
         return revision
     return revision if _is_alike(desired, revision) else None
 
@@ -252,7 +254,7 @@ def failed_before(collector: Collector, desired: Target) -> Finding | None:
         sentences(
             str(failed.get("message")),
             "It is not repeated until the resource or what it refers to changes; to repeat it, set the annotation "
-            f"{names.RETRY_ANNOTATION} to a new value",
+            f"{RETRY_ANNOTATION} to a new value",
         ),
     )
 
@@ -335,7 +337,7 @@ def object_changes(rendered: Sequence[Manifest], release: Release | None) -> tup
 
 def is_hook(manifest: Manifest) -> bool:
     """Return whether Helm writes the object by itself, before or after the release."""
-    return names.HELM_HOOK_ANNOTATION in (manifest["metadata"].get("annotations") or {})
+    return HELM_HOOK_ANNOTATION in (manifest["metadata"].get("annotations") or {})
 
 
 def _key(manifest: Manifest) -> tuple[Any, ...]:

@@ -12,10 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import is_hook
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import kinds_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import ObjectChange, Objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import (
+    HELM_NAMESPACE_ANNOTATION,
+    HELM_RELEASE_ANNOTATION,
+    MANAGED_BY_LABEL,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
     BAD_REQUEST,
@@ -155,7 +159,7 @@ def delete_object(api: KubernetesApi, manifest: Manifest, release: str, namespac
     connection = api.with_kinds({manifest["kind"]: kind})
     live = connection.get(manifest["kind"], where, manifest["metadata"]["name"])
     annotations = (live["metadata"].get("annotations") or {}) if live else {}
-    owner = (annotations.get(names.HELM_NAMESPACE_ANNOTATION), annotations.get(names.HELM_RELEASE_ANNOTATION))
+    owner = (annotations.get(HELM_NAMESPACE_ANNOTATION), annotations.get(HELM_RELEASE_ANNOTATION))
     if live is not None and owner == (namespace, release):
         connection.delete(manifest["kind"], where, manifest["metadata"]["name"], live["metadata"]["uid"])
 
@@ -205,10 +209,10 @@ def restarted(written: Manifest, how: str) -> Iterator[str]:
 def with_helms_mark(manifest: Manifest, kind: ApiResource, release: str, namespace: str) -> Manifest:
     """Return the object with its namespace, and with what Helm adds to each object of a release."""
     metadata = manifest["metadata"]
-    annotations = {names.HELM_RELEASE_ANNOTATION: release, names.HELM_NAMESPACE_ANNOTATION: namespace}
+    annotations = {HELM_RELEASE_ANNOTATION: release, HELM_NAMESPACE_ANNOTATION: namespace}
     marked: dict[str, Any] = {
         **metadata,
-        "labels": {**(metadata.get("labels") or {}), names.MANAGED_BY_LABEL: "Helm"},
+        "labels": {**(metadata.get("labels") or {}), MANAGED_BY_LABEL: "Helm"},
         "annotations": {**(metadata.get("annotations") or {}), **annotations},
         **({"namespace": metadata.get("namespace") or namespace} if kind.namespaced else {}),
     }

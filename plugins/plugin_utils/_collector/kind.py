@@ -12,13 +12,12 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import Masker
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import status as statuses
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.finalize import finalize
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import Helm, no_helm
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm import Helm, no_helm
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import ARGUMENTS, Options, to_options
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconcile import reconcile_once
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconcile import finalize, reconcile_once
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Plan, Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import FINALIZER, KIND
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import masker_of, searched
@@ -36,8 +35,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run impo
 class CollectorKind(Kind[Options, Reconciled, Plan]):
     """The kind Collector, with the Helm of a task."""
 
-    name = names.KIND
-    finalizer = names.FINALIZER
+    name = KIND
+    finalizer = FINALIZER
     variable = "druid_collector_resource"
     arguments = ARGUMENTS
     transient = reasons.TRANSIENT_OF_COLLECTOR
@@ -62,7 +61,7 @@ class CollectorKind(Kind[Options, Reconciled, Plan]):
         self, api: KubernetesApi, request: Request[Options], progress: Progress, clock: Clock
     ) -> Outcome[Plan]:
         """Uninstall the release of a Collector that variables define."""
-        resource, warnings = from_spec(names.KIND, request.spec or {}, request.name, request.namespace)
+        resource, warnings = from_spec(KIND, request.spec or {}, request.name, request.namespace)
         done = finalize(api, resource, request.options)
         with request.options.phases("report"):
             report = self.report(api, done, request.options.check_mode, clock.now())

@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.parse import InvalidYaml, load_yaml
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import (
     Chart,
     NamespaceState,
@@ -22,8 +21,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release 
     UnreadableRelease,
     release_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import ChartAddress, Collector
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.validate import is_safe_path
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import (
+    KIND,
+    ChartAddress,
+    Collector,
+    is_safe_path,
+    labels_of_release,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
@@ -46,7 +50,7 @@ def observe(reads: Reads, collector: Collector) -> Observed:
         release=release,
         unreadable=unreadable,
         owner=_owner(reads, collector, release),
-        siblings=reads.list_objects(names.KIND) if collector.uid else (),
+        siblings=reads.list_objects(KIND) if collector.uid else (),
         druid=reads.get("Druid", collector.cluster) if collector.cluster else None,
         source=reads.get(source.kind, source.name) if source else None,
         environment={name: reads.get("Secret", name, collector.tenant) for name in collector.environment_secrets},
@@ -56,7 +60,7 @@ def observe(reads: Reads, collector: Collector) -> Observed:
 def observe_release(reads: Reads, namespace: str, name: str) -> tuple[Release | None, str]:
     """Return the release in a namespace, and why it cannot be read."""
     try:
-        return release_of(reads.list_objects("Secret", names.labels_of_release(name), namespace=namespace)), ""
+        return release_of(reads.list_objects("Secret", labels_of_release(name), namespace=namespace)), ""
     except UnreadableRelease as error:
         return None, str(error)
 
@@ -66,7 +70,7 @@ def _owner(reads: Reads, collector: Collector, release: Release | None) -> Manif
     if owner is None or owner == (collector.namespace, collector.name):
         return None
     namespace, name = owner
-    return reads.get(names.KIND, name, namespace)
+    return reads.get(KIND, name, namespace)
 
 
 def namespace_state(reads: Reads, namespace: str) -> NamespaceState:

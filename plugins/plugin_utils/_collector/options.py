@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.time_limit import OPERATOR_SECONDS, TimeLimit
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import Helm, no_helm
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm import Helm, no_helm
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import user_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import request
@@ -47,7 +47,7 @@ class Options(request.Options):
 
     def connection_of(self, api: KubernetesApi, tenant: str) -> KubernetesApi:
         """Return the connection for the objects of a release: as the operator, or as the account of the tenant."""
-        user = names.user_of(self.tenant_service_account, tenant)
+        user = user_of(self.tenant_service_account, tenant)
         return api.acting_as(user) if user else api
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector import decide, names
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import (
     Chart,
     Objects,
@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope im
     refused_in_chart,
     refused_in_release,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import FINALIZER, Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.steps import (
     Deploy,
     Mark,
@@ -146,7 +146,7 @@ def _to_deploy(
 
 
 def _finalizer(collector: Collector) -> tuple[Finalizer, ...]:
-    return (Finalizer(names.FINALIZER, is_set=True),) if collector.lacks(names.FINALIZER) else ()
+    return (Finalizer(FINALIZER, is_set=True),) if collector.lacks(FINALIZER) else ()
 
 
 def _refused_in_chart(

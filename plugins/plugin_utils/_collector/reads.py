@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.drift import compare_objects, rejected_object
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import Rendered
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm import Rendered
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import (
     kinds_of,
     latest_problem,

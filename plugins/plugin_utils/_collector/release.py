@@ -21,7 +21,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.parse import InvalidYaml, load_yaml
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import (
+    HELM_SECRET_TYPE,
+    OWNER_LABEL,
+    OWNER_NAMESPACE_LABEL,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 
@@ -149,9 +153,9 @@ class Release:
     def owner(self) -> tuple[str, str] | None:
         """Namespace and name of the Collector that the release belongs to, according to its labels."""
         for labels in map(_labels, self.secrets):
-            name = labels.get(names.OWNER_LABEL)
+            name = labels.get(OWNER_LABEL)
             if name:
-                return labels.get(names.OWNER_NAMESPACE_LABEL, ""), name
+                return labels.get(OWNER_NAMESPACE_LABEL, ""), name
         return None
 
     @property
@@ -162,7 +166,7 @@ class Release:
 
 def release_of(secrets: Iterable[Manifest]) -> Release | None:
     """Return the release in these Secrets, None if there is none; UnreadableRelease if one cannot be read."""
-    found = [secret for secret in secrets if secret.get("type") == names.HELM_SECRET_TYPE]
+    found = [secret for secret in secrets if secret.get("type") == HELM_SECRET_TYPE]
     if not found:
         return None
     ordered = sorted(found, key=_number, reverse=True)

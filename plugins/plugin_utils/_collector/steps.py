@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import Confidential
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import sentences
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names, status
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector import status
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import (
     attempt_digest,
     chart_mismatch,
@@ -35,7 +35,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release 
     Release,
     Revision,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import DEPLOYED_LABEL, Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
     FORBIDDEN,
     ApiError,
@@ -256,7 +256,7 @@ class Mark(Step):
 
 
 def _label(api: KubernetesApi, done: Reconciled, revision: Revision) -> None:
-    deployed = {} if done.desired is None else {names.DEPLOYED_LABEL: deployed_label(done.desired, revision)}
+    deployed = {} if done.desired is None else {DEPLOYED_LABEL: deployed_label(done.desired, revision)}
     desired = {**revision.labels, **done.collector.owner_labels, **deployed}
     if desired == revision.labels:
         return

@@ -13,13 +13,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import differing_fields
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import (
-    batch,
-    datasource_owner,
-    record_check,
-    validate,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, owners, record_check
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     MAX_BYTES,
     AbandonedRequest,
@@ -28,12 +22,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     to_config_map,
     with_task,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import (
     DruidState,
+    Inputs,
     Plan,
     SupervisorState,
     TaskState,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.owners import described_supervisors
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import replaced_task
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
     FINALIZER,
@@ -41,6 +37,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec imp
     RETRY_ANNOTATION,
     Ingestion,
     record_name,
+    warnings,
     was_suspended,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import (
@@ -52,7 +49,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps im
     Terminate,
     Write,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import described_supervisors
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
     Finding,
@@ -90,7 +86,7 @@ def _plan(inputs: Inputs) -> Plan:
     findings = (
         *_findings(ingestion, druid_state),
         *map(_left, inputs.left),
-        *datasource_owner.findings(ingestion, inputs.config_owners),
+        *owners.findings(ingestion, inputs.config_owners),
     )
     if record.specified == ingestion.specified and ingestion.reports_drift_only:
         findings = (*findings, *_drift(step.change for step in changes if step.change is not None))
@@ -183,13 +179,13 @@ def _finalizer(ingestion: Ingestion) -> tuple[Step, ...]:
 
 
 def _warnings(inputs: Inputs) -> Iterator[str]:
-    yield from validate.warnings(inputs.ingestion)
+    yield from warnings(inputs.ingestion)
     yield from inputs.unconfirmed
     if isinstance(inputs.druid_state, SupervisorState):
         yield from inputs.druid_state.change.warnings
     for change in inputs.datasource:
         yield from change.warnings
-    yield from datasource_owner.kept_configuration(inputs.ingestion, inputs.record, inputs.siblings)
+    yield from owners.kept_configuration(inputs.ingestion, inputs.record, inputs.siblings)
 
 
 def _duplicate(druid_state: DruidState, owner: str) -> Finding:

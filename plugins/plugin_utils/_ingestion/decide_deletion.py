@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, is_elsewhere
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.owners import other_owner
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import FINALIZER, Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import (
     Finalizer,
@@ -22,7 +23,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps im
     Step,
     Terminate,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import other_owner
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import DELETING, Finding
 

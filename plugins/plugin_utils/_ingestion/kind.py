@@ -14,17 +14,19 @@ from ansible_collections.druidops.druid.plugins.module_utils._secrets import spe
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import Masker
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import status as statuses
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.finalize import finalize_without_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
     read_last_applied,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import ARGUMENTS, Options, to_options
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconcile import reconcile_once
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import (
     Plan,
     Reconciled,
     SupervisorState,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import ARGUMENTS, Options, to_options
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconcile import (
+    finalize_without_resource,
+    reconcile_once,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import FINALIZER, KIND
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi

@@ -6,17 +6,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._resources import supervisor_status
-from ansible_collections.druidops.druid.plugins.module_utils._resources.task import status_of
+from ansible_collections.druidops.druid.plugins.module_utils._resources.task import report_of, status_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import OWN_IDS, datasource_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec.task import failure
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names as cluster_names
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import request
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange, Normalized
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import fetch_change
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
+    COMPACTION,
+    RETENTION_RULES,
+    SUPERVISOR,
+    DruidChange,
+    Normalized,
+    without_normalization,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import connect
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import secrets_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import SecretKey, secrets_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, record_check
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_deletion import (
     Deletion,
@@ -24,27 +37,181 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_d
     Task,
     Unreached,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, of_status
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import (
-    fetch_datasource,
-    fetch_state,
-    has_own_ids,
-    observe,
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
+    IN_RECORD,
+    LastApplied,
+    former_datasource,
+    of_status,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import (
+    DruidState,
+    Observed,
+    SupervisorState,
+    TaskState,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, druid_connection
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import DruidState, Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.owners import (
     confirmed,
+    desired_supervisor,
+    is_specified_by_another,
     noted_record,
     only_named,
     recorded,
+    specifies_id,
+    specify_ids,
+    with_removed_fields,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import KIND, Ingestion, record_name
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, TooDeep
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
+
+
+def observe(reads: Reads, ingestion: Ingestion, secrets: tuple[SecretKey, ...]) -> Observed:
+    """Read the objects in Kubernetes; `secrets` are those with permission."""
+    cluster = reads.get(cluster_names.KIND, ingestion.cluster) if ingestion.cluster else None
+    config_map = reads.get("ConfigMap", record_name(ingestion.name))
+    return Observed(
+        config_map=config_map,
+        record=record_check.believed(config_map, ingestion),
+        cluster=cluster,
+        services=_services(reads, cluster["metadata"]["name"]) if cluster else (),
+        secrets={key: reads.get("Secret", key.name, key.namespace) for key in secrets},
+        siblings=tuple(map(Ingestion.from_resource, _siblings(reads, ingestion))),
+    )
+
+
+def _services(reads: Reads, cluster: str) -> tuple[Manifest, ...]:
+    """Return the Services with the label of the cluster; none if the name is too long for a label."""
+    if len(cluster) > cluster_names.MAX_LABEL_CHARACTERS:
+        return ()
+    return reads.list_objects("Service", f"{cluster_names.CLUSTER_LABEL}={cluster}")
+
+
+def _siblings(reads: Reads, ingestion: Ingestion) -> list[Manifest]:
+    """Return the other resources of the namespace; none without the CRD."""
+    listed: Iterable[Manifest]
+    try:
+        listed = reads.list_objects(KIND)
+    except TooDeep:
+        listed = _one_by_one(reads)
+    except ApiError as error:
+        if ingestion.uid is None and error.is_missing_kind:
+            return []
+        raise
+    return [each for each in listed if each["metadata"]["name"] != ingestion.name]
+
+
+def _one_by_one(reads: Reads) -> list[Manifest]:
+    """Return the readable resources: an unreadable one must not block all others of its namespace.
+
+    It specifies no supervisor, like any invalid one; its own reconcile reports the problem.
+    """
+    found: list[Manifest | None] = []
+    for name in reads.names(KIND):
+        with suppress(TooDeep):
+            found.append(reads.get(KIND, name))
+    return [each for each in found if each is not None]
+
+
+def fetch_state(client: DruidClient, ingestion: Ingestion, record: LastApplied, known: Normalized) -> DruidState:
+    """Read the supervisor or the task. `known` are digests of what Druid normalized."""
+    if ingestion.is_supervisor:
+        return _fetch_supervisor(client, ingestion, record, known)
+    return _fetch_task(client, ingestion, record)
+
+
+def fetch_datasource(
+    client: DruidClient,
+    ingestion: Ingestion,
+    record: LastApplied,
+    known: Normalized,
+    siblings: tuple[Ingestion, ...],
+) -> tuple[DruidChange, ...]:
+    """Read the specified compaction and retention rules, and those to remove: the previously specified ones.
+
+    Those that another resource specifies are not removed, nor are those of a former datasource, whose data stays.
+    """
+    return tuple(
+        _fetch(client, kind, datasource, f"{kind} of {datasource}", desired, known)
+        for kind, datasource, desired in (
+            *_compaction(ingestion, record, siblings),
+            *_rules(ingestion, record, siblings),
+        )
+    )
+
+
+def has_own_ids(client: DruidClient, ingestion: Ingestion, siblings: Iterable[Ingestion] = ()) -> bool:
+    """Return whether Druid supports ids of supervisors; requested only if a spec has one."""
+    matters = specifies_id(ingestion) or specify_ids(siblings)
+    return matters and client.supports(*OWN_IDS)
+
+
+def _fetch(client: DruidClient, kind: str, name: str, what: str, desired: Any, known: Normalized) -> DruidChange:
+    return fetch_change(
+        client, kind, name, what, desired, lambda change: without_normalization(change, known, IN_RECORD)
+    )
+
+
+def _fetch_supervisor(
+    client: DruidClient, ingestion: Ingestion, record: LastApplied, known: Normalized
+) -> SupervisorState:
+    """Read the supervisor and its status."""
+    desired = desired_supervisor(ingestion, record, has_own_ids=has_own_ids(client, ingestion))
+    change = _fetch(client, SUPERVISOR, desired.id, f"{SUPERVISOR} {desired.id}", desired, known)
+    payload = supervisor_status.status_of(client, desired.id).get("payload") if change.before is not None else None
+    return SupervisorState(change, payload or {})
+
+
+def _fetch_task(client: DruidClient, ingestion: Ingestion, record: LastApplied) -> TaskState:
+    """Read the status of the current attempt."""
+    job = batch.job(ingestion, batch.revision(ingestion, record))
+    known = batch.current(ingestion, record)
+    if known is not None and (known.phase == "unrecorded" or known.status == batch.SUCCESS):
+        return TaskState(job, batch.attempt(ingestion, job, known, None))
+    status = status_of(client, known.id if known else job.task_id(1))
+    attempt = batch.attempt(ingestion, job, known, status)
+    if attempt.action == "taken":
+        return TaskState(job, attempt)
+    state = TaskState(job, attempt, status)
+    why = failure(status, report_of(client, state.id)) if status and state.has_failed else ""
+    return replace(state, failure=why)
+
+
+# (kind, datasource, desired)
+_DatasourceConfig = tuple[str, str, Mapping[str, Any] | list[Any] | None]
+
+
+def _compaction(
+    ingestion: Ingestion, record: LastApplied, siblings: tuple[Ingestion, ...]
+) -> Iterator[_DatasourceConfig]:
+    now, before = datasource_of(ingestion.document), former_datasource(record)
+    specified, last = ingestion.compaction, record.specified.get("compaction")
+    if not now:
+        return
+    if specified is not None:
+        desired = with_removed_fields(last, specified) if now == before else specified
+        yield COMPACTION, now, {**desired, "dataSource": now}
+    elif last is not None and now == before and not is_specified_by_another(ingestion, siblings, "compaction", now):
+        yield COMPACTION, now, None
+
+
+def _rules(ingestion: Ingestion, record: LastApplied, siblings: tuple[Ingestion, ...]) -> Iterator[_DatasourceConfig]:
+    now, before = datasource_of(ingestion.document), former_datasource(record)
+    if not now:
+        return
+    if ingestion.rules:
+        yield RETENTION_RULES, now, ingestion.rules
+    elif (
+        record.specified.get("rules")
+        and now == before
+        and not is_specified_by_another(ingestion, siblings, "rules", now)
+    ):
+        # without its own rules, the default rules apply
+        yield RETENTION_RULES, now, []
 
 
 class IngestionReads(Reads):

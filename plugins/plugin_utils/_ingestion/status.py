@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import MAX_ERROR_LENGTH, MAX_ERRORS
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import (
     DruidState,
     SupervisorState,
     TaskState,

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_connection import helm_connection
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import Helm
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm import Helm, helm_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import CollectorKind
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import ARGUMENTS as OWN
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import argument_spec

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.names import FINALIZER
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import FINALIZER
 from ansible_collections.druidops.druid.tests.system.collector.conftest import CHART, Collectors, resource
 from ansible_collections.druidops.druid.tests.system.collector.pending import pending
 from ansible_collections.druidops.druid.tests.system.collector.test_collector_limits import with_template

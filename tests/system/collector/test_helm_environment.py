@@ -8,10 +8,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_connection import (
-    helm_connection,
-    private_environment,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm import helm_connection, private_environment
 from testbed.clients import helm
 
 # Values that Helm accepts, other than its own defaults.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reads import observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 from ansible_collections.druidops.druid.tests.system.support.in_process import connection

@@ -208,25 +208,13 @@ PURE = (
     *(
         f"plugins/plugin_utils/_ingestion/{name}.py"
         for name in (
-            *(
-                "batch",
-                "decide",
-                "decide_deletion",
-                "inputs",
-                "last_applied",
-                "reconciled",
-                "record_check",
-                "spec",
-                "status",
-            ),
-            *("supervisor", "validate"),
+            *("batch", "decide", "decide_deletion", "last_applied", "observed", "owners", "record_check", "spec"),
+            *("status",),
         )
     ),
     *(
         f"plugins/plugin_utils/_collector/{name}.py"
-        for name in (
-            *("decide", "names", "plan", "reconciled", "release", "scope", "spec", "status", "validate", "values"),
-        )
+        for name in (*("decide", "plan", "reconciled", "release", "scope", "spec", "status"),)
     ),
 )
 IMPURE = (
@@ -247,14 +235,8 @@ IMPURE = (
             *("dry_run", "info", "kind", "observe", "reads", "reconcile"),
         )
     ),
-    *(
-        f"{COLLECTION}{KUBERNETES}_ingestion.{name}"
-        for name in ("finalize", "observe", "options", "reads", "reconcile")
-    ),
-    *(
-        f"{COLLECTION}{KUBERNETES}_collector.{name}"
-        for name in ("drift", "finalize", "helm_connection", "helm_modules", "observe", "reads", "reconcile")
-    ),
+    *(f"{COLLECTION}{KUBERNETES}_ingestion.{name}" for name in ("options", "reads", "reconcile")),
+    *(f"{COLLECTION}{KUBERNETES}_collector.{name}" for name in ("drift", "helm", "observe", "reads", "reconcile")),
     *(f"{COLLECTION}{KUBERNETES}_reconcile.{name}" for name in ("action", "report")),
     f"{COLLECTION}{API}.cache",
     f"{COLLECTION}{DRUID}_http.client",

@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector import decide, names
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Chart, Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import DEPLOYED_LABEL
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 
@@ -19,7 +20,7 @@ TOO_LARGE = 'Secret "sh.helm.release.v1.telemetry.v1" is invalid: data: Too long
 
 
 def revision(number: int, version: str = "1.2.3", label: str = "", state: str = "deployed", **values: Any) -> Revision:
-    labels = {names.DEPLOYED_LABEL: label} if label else {}
+    labels = {DEPLOYED_LABEL: label} if label else {}
     return Revision({}, number, state, "c", version, "", values, (), labels=labels)
 
 

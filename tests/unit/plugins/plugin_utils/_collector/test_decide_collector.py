@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector import decide, names, validate
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_connection import helm_connection
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector import decide
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm import helm_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import UnreadableChart, local_chart
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Chart, Observed, Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
@@ -23,10 +23,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release 
     release_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope import scope_problems
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.values import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import (
+    DEPLOYED_LABEL,
+    HELM_SECRET_TYPE,
+    RETRY_ANNOTATION,
+    Collector,
     InvalidConfig,
     decoded,
+    is_safe_path,
+    owner_labels,
+    problems,
     text_of,
     values,
 )
@@ -66,7 +72,7 @@ def secret(
     metadata = {"name": f"sh.helm.release.v1.telemetry.v{number}", "namespace": "ns", "creationTimestamp": created}
     marks = {"owner": "helm", "name": "telemetry", "version": str(number), "status": state, **(labels or {})}
     metadata = {**metadata, "labels": marks}
-    return {"type": names.HELM_SECRET_TYPE, "metadata": metadata, "data": {"release": data}}
+    return {"type": HELM_SECRET_TYPE, "metadata": metadata, "data": {"release": data}}
 
 
 def release(*secrets: dict[str, Any]) -> Release:
@@ -95,17 +101,17 @@ def test_nothing_hostile_becomes_a_word_of_the_command_line(text: str) -> None:
         {"chart": {**address, "repository": f"{REPOSITORY}/{text or '/'}"}},
     ]
     for spec in specs:
-        assert validate.problems(collector(**spec), [REPOSITORY]), spec
-    assert text in ("", "-x") or not validate.is_safe_path(text)
+        assert problems(collector(**spec), [REPOSITORY]), spec
+    assert text in ("", "-x") or not is_safe_path(text)
 
 
 def test_valid_ones() -> None:
-    assert validate.problems(collector(collector={"version": "0.149.0"}, tenant="team-a", cluster="wiki"), []) == ()
+    assert problems(collector(collector={"version": "0.149.0"}, tenant="team-a", cluster="wiki"), []) == ()
     own = {"metricsPort": 9000, "scrapeInterval": "5s"}
-    assert validate.problems(collector(cluster="wiki", values={"druid": own}), []) == ()
+    assert problems(collector(cluster="wiki", values={"druid": own}), []) == ()
     for repository in (REPOSITORY, "oci://registry.example.com:5000/a/b"):
         chart = {"repository": repository, "name": "c", "version": "1.0.0-rc.1+b"}
-        assert validate.problems(collector(chart=chart), [f"{repository}/"]) == ()
+        assert problems(collector(chart=chart), [f"{repository}/"]) == ()
 
 
 @pytest.mark.parametrize(
@@ -113,7 +119,7 @@ def test_valid_ones() -> None:
 )
 def test_repository_must_be_allowed_as_a_whole(allowed: list[str]) -> None:
     chart = {"repository": REPOSITORY, "name": "c", "version": "1.0.0"}
-    assert found_reasons(*validate.problems(collector(chart=chart), allowed)) == [reasons.CHART_NOT_ALLOWED]
+    assert found_reasons(*problems(collector(chart=chart), allowed)) == [reasons.CHART_NOT_ALLOWED]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +134,7 @@ def test_repository_must_be_allowed_as_a_whole(allowed: list[str]) -> None:
     ],
 )
 def test_one_field_for_one_thing(spec: dict[str, Any]) -> None:
-    assert found_reasons(*validate.problems(collector(**spec), [REPOSITORY])) == [reasons.INVALID_SPEC]
+    assert found_reasons(*problems(collector(**spec), [REPOSITORY])) == [reasons.INVALID_SPEC]
 
 
 def test_tenant() -> None:
@@ -139,8 +145,8 @@ def test_tenant() -> None:
     assert found_reasons(*decide.tenant_problem(collector(tenant="b"), ["bb"])) == [reasons.REF_NOT_PERMITTED]
 
 
-OURS = names.owner_labels("ns", "a")
-OTHERS = names.owner_labels("ns", "b")
+OURS = owner_labels("ns", "a")
+OTHERS = owner_labels("ns", "b")
 RECORDED = {"release": {"name": "telemetry", "namespace": "ns", "chart": "druid-collector-0.1.0"}}
 BEGUN = {"release": {**RECORDED["release"], "installing": True}}
 BEGUN_OTHER = {"release": {**BEGUN["release"], "chart": "druid-collector-0.2.0"}}
@@ -235,7 +241,7 @@ def test_deployed_and_failed() -> None:
     assert not decide.is_deployed(desired, release(secret(config={"a": True})))
 
     # Helm rounds large numbers; its label of an earlier revision counts for nothing
-    rounded = secret(2, labels={names.DEPLOYED_LABEL: decide.deployed_label(desired, release(secret(2)).latest)})
+    rounded = secret(2, labels={DEPLOYED_LABEL: decide.deployed_label(desired, release(secret(2)).latest)})
     assert decide.is_deployed(desired, release(rounded))
     copied = secret(3, labels=rounded["metadata"]["labels"])
     assert not decide.is_deployed(desired, release(copied))
@@ -243,7 +249,7 @@ def test_deployed_and_failed() -> None:
     failed = {"failedAttempt": {"digest": decide.attempt_digest(desired, {}), "message": "m"}}
     assert decide.failed_before(collector(status=failed), desired)
     assert not decide.failed_before(collector(status=failed), Target("telemetry", "ns", CHART, {"a": 2}))
-    retried = collector(status=failed, metadata={"annotations": {names.RETRY_ANNOTATION: "1"}})
+    retried = collector(status=failed, metadata={"annotations": {RETRY_ANNOTATION: "1"}})
     assert not decide.failed_before(retried, desired)
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.finalize import finalize
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconcile import finalize
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import FINALIZER
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -40,7 +40,7 @@ TERMINATING: Manifest = {"metadata": {"name": "tenant", "deletionTimestamp": "20
 
 
 def resource(**spec: Any) -> Manifest:
-    metadata = {"name": "a", "namespace": "ns", "uid": "u", "finalizers": [names.FINALIZER]}
+    metadata = {"name": "a", "namespace": "ns", "uid": "u", "finalizers": [FINALIZER]}
     release = {"name": "telemetry", "namespace": "tenant"}
     return {"metadata": metadata, "spec": {"tenant": "tenant", **spec}, "status": {"release": release}}
 

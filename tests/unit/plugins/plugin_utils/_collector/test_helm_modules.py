@@ -13,12 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import (
-    MODULE,
-    TEMPLATE,
-    Helm,
-    HelmError,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm import MODULE, TEMPLATE, Helm, HelmError
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import remote_chart
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Chart, Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import ChartAddress

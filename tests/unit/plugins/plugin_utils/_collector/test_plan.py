@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import attempt_digest, target
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import decide_plan
@@ -28,14 +27,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconcil
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope import Kinds
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import FINALIZER, Collector, owner_labels
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 CHART = Chart("c", "1.0.0", "/charts/c")
-OURS = ({"metadata": {"labels": names.owner_labels("ns", "a")}},)
+OURS = ({"metadata": {"labels": owner_labels("ns", "a")}},)
 
 
 def config_map(name: str, **more: Any) -> Manifest:
@@ -83,7 +82,7 @@ class Answers:
 
 
 def collector(**status: Any) -> Collector:
-    metadata = {"name": "a", "namespace": "ns", "uid": "u", "finalizers": [names.FINALIZER]}
+    metadata = {"name": "a", "namespace": "ns", "uid": "u", "finalizers": [FINALIZER]}
     spec = {"collector": {"name": "telemetry"}}
     return Collector.from_resource({"metadata": metadata, "spec": spec, "status": status})
 

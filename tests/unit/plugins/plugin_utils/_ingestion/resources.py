@@ -14,11 +14,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     SUPERVISOR,
     DruidChange,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import DruidState, Inputs, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reads import IngestionReads
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import DruidState, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import Note, digest_of, text_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
     FINALIZER,

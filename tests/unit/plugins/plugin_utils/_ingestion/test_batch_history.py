@@ -16,9 +16,13 @@ from typing import Any, cast
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import read_last_applied
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Observed, Plan, Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import (
+    Inputs,
+    Observed,
+    Plan,
+    Reconciled,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import believed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import NOTE_ANNOTATION, Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.status import status

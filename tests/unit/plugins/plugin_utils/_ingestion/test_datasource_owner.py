@@ -11,17 +11,16 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import COMPACTION, RETENTION_RULES
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.datasource_owner import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, to_config_map
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import Inputs, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.owners import (
     FIELDS,
     findings,
     is_specified_by_another,
     older_owners,
     without_fields,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, to_config_map
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (

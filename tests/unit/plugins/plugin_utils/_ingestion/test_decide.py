@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     size_of,
     to_config_map,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import (
     DruidState,
     Plan,
     SupervisorState,

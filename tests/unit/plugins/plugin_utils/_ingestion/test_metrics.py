@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import (
     Finalizer,
     SaveLastApplied,

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 import urllib3
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observe import observe
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reads import observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache import CachedApi, SomethingToDo
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads

@@ -20,14 +20,14 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.identity impo
 from ansible_collections.druidops.druid.plugins.module_utils._spec.retention_rules import canonical_rules, merged_rules
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical, merged_spec
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, supervisor
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.owners import (
     described_supervisors,
+    desired_supervisor,
     specify_ids,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.validate import problems, warnings
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion, problems, warnings
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion
 
 # more digits than Python converts between numbers and strings, and more levels than it parses
@@ -124,7 +124,7 @@ def evaluate_supervisor(parsed: Ingestion) -> None:
     ):
         for has_own_ids in (True, False):
             with suppress(DruidError):
-                desired = supervisor.desired_supervisor(parsed, record, has_own_ids=has_own_ids)
+                desired = desired_supervisor(parsed, record, has_own_ids=has_own_ids)
                 path(desired.id)
                 merged_spec(None, desired)
                 merged_spec(canonical({"type": parsed.type, **usual}), desired)

@@ -16,8 +16,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls im
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import Question, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import error_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Observed, Plan, Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import (
+    Inputs,
+    Observed,
+    Plan,
+    Reconciled,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import Terminate, act
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._operations.test_other_servers import (
     BODIES,

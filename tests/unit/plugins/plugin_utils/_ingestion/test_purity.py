@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
     SubmittedTask,
     to_config_map,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import (
+    Inputs,
     Observed,
     Plan,
     SupervisorState,

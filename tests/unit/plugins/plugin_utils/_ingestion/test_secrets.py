@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import MASK
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import Plan, Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import Plan, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding

@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import b
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import Attempt
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, SubmittedTask
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import (
     DruidState,
     SupervisorState,
     TaskState,

@@ -16,8 +16,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import job
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, SubmittedTask
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervisor import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.owners import (
     confirmed,
     described_supervisors,
     desired_supervisor,
@@ -29,6 +28,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.supervis
     specify_ids,
     with_removed_fields,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,
     KAFKA,

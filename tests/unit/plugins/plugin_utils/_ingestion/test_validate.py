@@ -10,8 +10,7 @@ import json
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import TYPES, Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.validate import problems, warnings
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import TYPES, Ingestion, problems, warnings
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,
     KAFKA,

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm_modules import no_helm
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm import no_helm
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import COLLECTOR, CollectorKind
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import FINALIZER, KIND
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter
@@ -33,8 +33,8 @@ HELD = f"the deletion of Collector c (finalizers: {OTHER})"
 def collector(*finalizers: str) -> Manifest:
     """Return a Collector that has not installed a release: only its finalizer has to be removed."""
     metadata = {"name": "c", "namespace": "ns", "uid": "u", "generation": 1, "resourceVersion": "1"}
-    metadata |= {"finalizers": [names.FINALIZER, *finalizers]}
-    return {"apiVersion": KINDS[names.KIND].api_version, "kind": names.KIND, "metadata": metadata, "spec": SPEC}
+    metadata |= {"finalizers": [FINALIZER, *finalizers]}
+    return {"apiVersion": KINDS[KIND].api_version, "kind": KIND, "metadata": metadata, "spec": SPEC}
 
 
 class Task:
@@ -42,7 +42,7 @@ class Task:
 
     def __init__(self, *finalizers: str, meanwhile: Callable[[MemoryApi], None] = lambda _api: None) -> None:
         self.api, self.moment, self.progress = MemoryApi(), 0.0, list[str]()
-        self.api.objects[names.KIND, "c"] = collector(*finalizers)
+        self.api.objects[KIND, "c"] = collector(*finalizers)
         self.meanwhile, self.kind = meanwhile, COLLECTOR
 
     def run(self, *, check_mode: bool = False, **requested: Any) -> Outcome[Any]:
@@ -61,13 +61,13 @@ class Task:
 
 def delete(api: MemoryApi) -> None:
     """Delete the resource as kubectl does."""
-    api.delete(names.KIND, "ns", "c", "u")
+    api.delete(KIND, "ns", "c", "u")
 
 
 def recreate(api: MemoryApi) -> None:
     """Replace it by another resource of its name."""
     found = collector()
-    api.objects[names.KIND, "c"] = {**found, "metadata": {**found["metadata"], "uid": "another"}}
+    api.objects[KIND, "c"] = {**found, "metadata": {**found["metadata"], "uid": "another"}}
 
 
 def test_deletion_waits_until_the_resource_is_deleted() -> None:
@@ -75,7 +75,7 @@ def test_deletion_waits_until_the_resource_is_deleted() -> None:
     result = task.result(task.run(absent=True, wait=True))
     assert result["plan"] == ["delete Collector c", "remove the finalizer"]
     # what is deleted has none, such as "is being deleted"
-    assert (result["conditions"], task.api.of_kind(names.KIND)) == ([], [])
+    assert (result["conditions"], task.api.of_kind(KIND)) == ([], [])
     assert not task.run(absent=True, wait=True).changed
 
 
@@ -91,7 +91,7 @@ def test_deletion_is_reported_as_a_change_once() -> None:
     for check_mode in (True, False):
         result = task.result(task.run(absent=True, check_mode=check_mode))
         assert (result["changed"], result["plan"], "DELETE Collector" in task.api.writes) == (False, [], False)
-    assert task.api.objects[names.KIND, "c"]["metadata"]["finalizers"] == [OTHER]
+    assert task.api.objects[KIND, "c"]["metadata"]["finalizers"] == [OTHER]
 
 
 def test_deletion_times_out_with_what_holds_it() -> None:
@@ -116,12 +116,12 @@ def test_recreated_resource_ends_the_wait_for_a_deletion() -> None:
             delete(task.api)
         outcome = task.run(wait=True, **requested)
         assert (outcome.timed_out, outcome.remains) == (False, ())
-        assert task.api.objects[names.KIND, "c"]["metadata"]["uid"] == "another"
+        assert task.api.objects[KIND, "c"]["metadata"]["uid"] == "another"
 
 
 def test_failed_status_update_is_a_warning() -> None:
     task = Task()
-    task.api.rejected["PATCH", names.KIND] = "no"
+    task.api.rejected["PATCH", KIND] = "no"
     outcome = task.run()
     [warning] = task.result(outcome)["warnings"]
     assert "collectors.druid.apache.org" in warning

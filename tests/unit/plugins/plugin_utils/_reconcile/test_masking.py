@@ -38,7 +38,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.steps import Restore
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import SecretKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import reconciled as ingestion_reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import observed as ingestion_reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import Terminate, Write

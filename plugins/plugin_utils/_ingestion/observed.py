@@ -2,33 +2,122 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a decision about an ingestion is based on: what was observed, and what follows from it and from Druid. Pure."""
+"""What a reconcile of an ingestion read, what its decision is based on, and what it did. Pure values."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._spec.task import Job
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange, Normalized
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import record_check, supervisor
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.datasource_owner import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import SecretKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import owners, record_check
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import FAILED, Attempt
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, read_normalized
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.owners import (
     Field,
     older_owners,
     without_fields,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, read_normalized
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconciled import (
-    DruidState,
-    Observed,
-    SupervisorState,
-    TaskState,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reads import IngestionReads
+
+
+@dataclass(frozen=True)
+class Observed:
+    """The ConfigMap of the record, the Druid resource with its Services, the Secrets, the other ingestions.
+
+    `record` is the ConfigMap if its record is believed.
+    """
+
+    config_map: Manifest | None = None
+    record: Manifest | None = None
+    cluster: Manifest | None = None
+    services: tuple[Manifest, ...] = ()
+    secrets: Mapping[SecretKey, Manifest | None] = field(default_factory=dict, repr=False)
+    siblings: tuple[Ingestion, ...] = ()
+
+
+@dataclass(frozen=True)
+class SupervisorState:
+    """A supervisor: the change to its desired state, and its status (``payload`` of Druid's response)."""
+
+    change: DruidChange
+    payload: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        return self.change.id
+
+    @property
+    def is_suspended(self) -> bool:
+        """True when it is suspended now, regardless of the spec."""
+        return bool((self.change.before or {}).get("suspended"))
+
+    @property
+    def is_resumed(self) -> bool:
+        """True when it is suspended and should be resumed."""
+        return self.is_suspended and not (self.change.after or {}).get("suspended")
+
+
+@dataclass(frozen=True)
+class TaskState:
+    """A batch: its job, the current attempt, Druid's status of it, and the cause of a failure."""
+
+    job: Job
+    attempt: Attempt
+    status: Mapping[str, Any] | None = None
+    failure: str = ""
+
+    @property
+    def id(self) -> str:
+        return self.attempt.task.id
+
+    @property
+    def has_failed(self) -> bool:
+        """True when the last attempt failed and there is no other one; Druid may have deleted the task since."""
+        return self.attempt.task.status == FAILED and self.attempt.action != "submit"
+
+
+DruidState = SupervisorState | TaskState
+
+
+@dataclass(frozen=True)
+class Plan(plan.Plan[Any]):
+    """The plan of an ingestion. The plan of a task also has the write of the resource."""
+
+    @property
+    def saved(self) -> tuple[LastApplied | None, ...]:
+        """The records that the steps save, in order."""
+        return tuple(record for step in self.steps for record in step.saved)
+
+
+@dataclass(frozen=True)
+class Reconciled(plan.Completed[Plan]):
+    """What a reconcile found and did; `failed_step` is the step that failed.
+
+    `written` is the ConfigMap of the record as this reconcile has written it last.
+    `terminated` are the ids of the supervisors and tasks that were terminated.
+    `is_unanswered`: that step is a request which Druid may still be executing.
+    `unknown_fields` are messages about fields that Druid has dropped in a change.
+    `ingestion` is the parsed resource.
+    """
+
+    ingestion: Ingestion
+    druid_state: DruidState | None = None
+    observed: Observed = field(default_factory=Observed)
+    written: Manifest | None = None
+    failed_step: Any = None
+    terminated: frozenset[str] = frozenset()
+    is_unanswered: bool = False
+    unknown_fields: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -59,8 +148,8 @@ class Inputs:
         return without_fields(self.specified, self.config_owners) if self.config_owners else self.specified
 
     @cached_property
-    def _recorded(self) -> supervisor.Confirmed:
-        return supervisor.recorded(self.observed.record, self.ingestion)
+    def _recorded(self) -> owners.Confirmed:
+        return owners.recorded(self.observed.record, self.ingestion)
 
     @cached_property
     def normalized(self) -> Normalized:
@@ -100,7 +189,7 @@ class Inputs:
         if not isinstance(self.druid_state, SupervisorState):
             return None
         has_own_ids = self.reads.has_own_ids(self.ingestion, self.siblings)
-        return supervisor.older_owner(self.ingestion, self.siblings, self.druid_state.id, has_own_ids=has_own_ids)
+        return owners.older_owner(self.ingestion, self.siblings, self.druid_state.id, has_own_ids=has_own_ids)
 
     @cached_property
     def _is_unknown(self) -> bool:
@@ -113,7 +202,7 @@ class Inputs:
         """The supervisors in Druid that only the annotation of the resource names."""
         if self._is_unknown:
             return ()
-        named = supervisor.unrecorded(self.ingestion, self.record, self.siblings)
+        named = owners.unrecorded(self.ingestion, self.record, self.siblings)
         return tuple(each for each in named if self.reads.has_supervisor(each))
 
     @cached_property
