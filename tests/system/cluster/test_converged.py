@@ -11,7 +11,7 @@ from collections import Counter
 from copy import deepcopy
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.validation.fields import validate
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.validation import validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import LISTED_KINDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster

@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.fin
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import SpecifiedConfigs, specified
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning import strategy_warnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import Limits, limits
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.validation.fields import validate
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.validation import validate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.druid_health import (
     DEADLINE_SECONDS,

@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     WorkerGroup,
     WorkerPod,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.worker import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.workers import (
     Progress,
     Released,
     drained,

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.pod_claims import KINDS
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.orphans import KINDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render

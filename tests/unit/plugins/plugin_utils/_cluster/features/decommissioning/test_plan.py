@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     Decommissioning,
     record,
     strategy_warnings,
+    with_decommission,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.groups import (
     ask_about_servers,
@@ -30,9 +31,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.record import (
     to_annotation,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.writes import (
-    with_decommission,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
     Inputs,

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claim_updates import Notice
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.pod_claims import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.orphans import (
     DeleteOrphan,
     Orphan,
     StillUsed,

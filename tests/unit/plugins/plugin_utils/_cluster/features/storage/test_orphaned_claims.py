@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.orphans import (
+    KINDS,
     orphaned_claims,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.pod_claims import KINDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import orphans, rolling
