@@ -29,9 +29,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.wor
     retains_scaled,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import first_ordinal
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.patch import Patch
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import first_ordinal
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Operation

@@ -12,19 +12,20 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.causes import Cause, causes
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import blocked_groups
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.blocking import blocked_groups
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.readiness import (
-    GroupState,
-    group_states,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.progress import (
     NOTHING_PENDING,
     Pending,
     Rollout,
     current_rollout,
     stalled,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.readiness import (
+    Cause,
+    GroupState,
+    causes,
+    group_states,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons

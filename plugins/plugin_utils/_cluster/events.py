@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.conditions import ROLLOUT_WARNINGS, WARNINGS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.druid_health import ONLY_BLOCKS
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import STALLED
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.progress import STALLED
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import (
     MAX_HIDDEN,
     digest_of_warning,

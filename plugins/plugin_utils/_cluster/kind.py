@@ -16,22 +16,21 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.clock impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, names, plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import status as statuses
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.conditions import REQUESTED, ClusterState
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.run import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.deletion import (
     delete_resource,
     delete_without_resource,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import ARGUMENTS, Options, to_options
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Reconciled, predicted
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan_output import causes_by_group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile_once
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled, predicted
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.restart_causes import causes_by_group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.pod_problems import (
     unrecoverable,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.progress import STALLED, Pending
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.readiness import group_states
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import STALLED, Pending
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import requeue_after
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi

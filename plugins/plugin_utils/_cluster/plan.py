@@ -2,19 +2,21 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan of a reconcile: steps in order, and findings."""
+"""The plan of a reconcile: steps in order, and findings; and what a reconcile found and did."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, ObjectKey, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding, Rank, of_rank
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Result
 
 
 class Waits(NamedTuple):
@@ -104,3 +106,32 @@ class Plan(plan.Plan[Step]):
         """Return the plan of a later reconcile with the steps of the earlier one before its own."""
         warnings = (*earlier.rollout_warnings, *self.rollout_warnings)
         return replace(super().following(earlier), rollout_warnings=warnings)
+
+
+@dataclass(frozen=True)
+class Reconciled:
+    """State, plan and (not in check mode) results of a reconcile.
+
+    `inputs` is what was decided on, None if nothing was. `stored_replicas`: the pods of each group for which admission
+    stores another number than specified.
+    """
+
+    resource: Manifest
+    cluster: Cluster
+    observed: Observed
+    plan: Plan
+    results: tuple[Result[Step], ...] = ()
+    inputs: Inputs | None = None
+    stored_replicas: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def is_paused(self) -> bool:
+        """True if the resource is paused: nothing is written."""
+        return of_rank(self.plan.findings, Rank.PAUSED) is not None
+
+
+def predicted(observed: Observed, steps: Iterable[Step]) -> Observed:
+    """Return the predicted state after the steps, from the results of the dry runs."""
+    for step in steps:
+        observed = step.observed_after(observed, step.after)
+    return observed

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What pods refer to: Secrets and ConfigMaps, by env, by envFrom or in a volume. Pure."""
+"""What pods refer to: Secrets and ConfigMaps by env, envFrom or volumes, and the Services of their names. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import secret_digest
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
@@ -87,3 +88,26 @@ def _uses(source: Mapping[str, Any]) -> Iterator[tuple[ObjectKey, Use]]:
             keys = frozenset([found["key"]] if "key" in found else [each["key"] for each in items])
             is_optional = bool(found.get("optional"))
             yield ObjectKey(kind, name), Use(keys or None, frozenset() if is_optional else keys, is_optional)
+
+
+def subdomains(cluster: Cluster, observed: Observed) -> dict[str, set[str]]:
+    """Return the Services that pods of the specified groups have as subdomain, each with the keys of the groups.
+
+    Without a key: the next pods will have it, until their StatefulSet is recreated.
+    """
+    found: dict[str, set[str]] = {name: set() for name in next_subdomains(cluster, observed)}
+    for group in cluster.groups:
+        for pod in observed.pods_of(group):
+            found.setdefault((pod.get("spec") or {}).get("subdomain", ""), set()).add(group.key)
+    return found
+
+
+def next_subdomains(cluster: Cluster, observed: Observed) -> dict[str, set[str]]:
+    """Return the Services that the next pods of the specified groups will have as subdomain, with the groups."""
+    found: dict[str, set[str]] = {}
+    for group in cluster.groups:
+        live = observed.objects.get(ObjectKey("StatefulSet", group.unique_name))
+        spec = (live or {}).get("spec") or {}
+        if live is not None and spec.get("replicas", 1):
+            found.setdefault(spec.get("serviceName", ""), set()).add(group.key)
+    return found

@@ -13,20 +13,18 @@ from functools import partial
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decision import decide
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import stored_replicas
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.refusals import refusals
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.sequence import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import stored_replicas
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.deletion import (
     deletion_of,
     finalize,
     planned_finalization,
+    refusals,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import specified
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import DryRuns
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import DryRuns, observe
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import connected_once
@@ -94,7 +92,7 @@ def _connected(
     api: KubernetesApi, done: Reconciled, options: Options, secrets: dict[ReferenceKey, Manifest | None], purpose: str
 ) -> AbstractContextManager[Any]:
     # The import of the HTTP client is slow, and most reconciles need nothing of Druid.
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_connection import connected
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import connected
 
     return connected(api, done, options, secrets, purpose)
 

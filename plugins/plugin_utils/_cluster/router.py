@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.service import service_names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.group_objects import service_names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 

@@ -1,34 +1,46 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The status of a Druid resource: standard conditions, and the fields of the Go operator."""
+
+"""The status of a Druid resource: standard conditions, the fields of the Go operator, and when to reconcile again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import image
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.conditions import (
+    REQUESTED,
     ROLLOUT_WARNINGS,
     SEPARATOR,
     WARNINGS,
     ClusterState,
     conditions,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import DRUID_SECONDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import STALLED
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.progress import STALLED
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import (
+    image_digest,
+    image_tag,
+    main_image,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import STALLED as STALLED_CONDITION
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
+    MIN_BACKOFF_SECONDS,
     Condition,
     Finding,
+    backoff_since,
     first_finding,
     is_ready,
+    is_settled,
     with_short_messages,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import STALLED as STALLED_CONDITION
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
 
 # More are not recorded, and none of those is an event.
@@ -107,13 +119,13 @@ def _reason(conditions: Iterable[Condition]) -> str | None:
 def _versions(cluster: Cluster, observed: Observed) -> str:
     """Return the versions of the running workloads, which can differ from the spec."""
     workloads = (observed.workload(group) for group in cluster.groups)
-    images = (image.main_image(workload) for workload in workloads if workload is not None)
+    images = (main_image(workload) for workload in workloads if workload is not None)
     return ", ".join(sorted({_version(each) for each in images if each}))
 
 
 def _version(reference: str) -> str:
     """Return the tag of the image, or else the beginning of the digest."""
-    return image.tag(reference) or image.digest(reference)[:12] or "latest"
+    return image_tag(reference) or image_digest(reference)[:12] or "latest"
 
 
 def _go_fields(
@@ -166,3 +178,35 @@ def _name_lists(observed: Observed) -> dict[str, list[str]]:
         field: sorted(live["metadata"]["name"] for live in observed.of_kind(kind))
         for field, kind in _NAME_LISTS.items()
     }
+
+
+# Pods of a deleted workload are terminating within a second, unless the garbage collector is busy.
+DELETION_SECONDS = 1
+# The next reconcile replaces the regular one, so that it must not be later: that is the default of RECONCILE_WAIT.
+MAX_SECONDS = 60
+
+
+def requeue_after(document: Mapping[str, Any], now: datetime, has_changed: bool = False) -> int | None:
+    """Return the seconds until the next reconcile, given the status; None (the regular period) if it is settled.
+
+    After a reconcile that wrote something or read a new generation (`has_changed`), it is the minimum: the time that
+    the cluster was not ready before has no relation to the result. A deletion continues when the pods are terminating.
+    """
+    by_type = {each["type"]: each for each in document["conditions"]}
+    if by_type["Ready"].get("reason") == reasons.DELETING:
+        waited = min(backoff_since(by_type["Ready"]["lastTransitionTime"], now), MAX_SECONDS)
+        return DELETION_SECONDS if has_changed else waited
+    if has_changed:
+        return MIN_BACKOFF_SECONDS
+    if by_type["Paused"]["status"] == "True":
+        return None
+    is_moving = not is_settled(by_type.values(), REQUESTED)
+    waited = backoff_since(by_type["Ready"]["lastTransitionTime"], now)
+    return min(
+        (
+            *((waited,) if is_moving else ()),
+            *((DRUID_SECONDS,) if (document.get("rollout") or {}).get("waitingFor") else ()),
+            *(min(found, MAX_SECONDS) for each in FEATURES if (found := each.requeue(document, now)) is not None),
+        ),
+        default=None,
+    )

@@ -12,7 +12,7 @@ from copy import deepcopy
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.validation import validate
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observe import LISTED_KINDS
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import LISTED_KINDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS

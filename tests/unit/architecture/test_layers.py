@@ -200,7 +200,7 @@ PURE = (
     "plugins/plugin_utils/_cluster/render",
     *(
         f"plugins/plugin_utils/_cluster/{name}.py"
-        for name in ("claim_updates", "claims", "delete/order", "plan_output", "requeue", "status")
+        for name in ("claim_updates", "claims", "delete/order", "plan_output", "status")
     ),
     "plugins/plugin_utils/_values",
     *(f"plugins/plugin_utils/_reconcile/{name}.py" for name in ("conditions", "masking", "plan", "resource")),
@@ -230,10 +230,7 @@ IMPURE = (
     f"{DRUID_API}.connection",
     *(
         f"{COLLECTION}{KUBERNETES}_cluster.{name}"
-        for name in (
-            *("delete.reads", "delete.refusals", "delete.run", "delete.sequence", "druid_connection"),
-            *("dry_run", "info", "kind", "observe", "reads", "reconcile"),
-        )
+        for name in (*("delete.deletion", "info", "kind", "options", "reads", "reconcile"),)
     ),
     *(f"{COLLECTION}{KUBERNETES}_ingestion.{name}" for name in ("options", "reads", "reconcile")),
     *(f"{COLLECTION}{KUBERNETES}_collector.{name}" for name in ("drift", "helm", "observe", "reads", "reconcile")),
@@ -522,7 +519,7 @@ def test_accepts_the_right_direction(file: str, source: str) -> None:
     [
         "import time",
         f"from {COLLECTION}plugins.plugin_utils._cluster import reads",
-        f"def decide():\n    from {COLLECTION}plugins.plugin_utils._cluster.observe import observe",
+        f"def decide():\n    from {COLLECTION}plugins.plugin_utils._cluster.reads import observe",
         f"from {COLLECTION}plugins.plugin_utils._kubernetes.api import KubernetesApi",
     ],
 )

@@ -25,7 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.dr
     DEADLINE_SECONDS,
     deadline_seconds,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.failing_pods import failing_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.evictions import failing_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.gate import Gated, gate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, cluster_references
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import secrets_of

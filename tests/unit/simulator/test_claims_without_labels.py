@@ -12,9 +12,7 @@ from typing import Protocol
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.run import (
-    delete_without_resource,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.deletion import delete_without_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan

@@ -9,11 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import (
-    names,
-    scaled_workloads,
-    spec,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, object_ownership, spec
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decision
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import finalizer, retain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import removal, storage
@@ -71,7 +67,7 @@ FIXES: list[tuple[str, list[Patch]]] = [
     ("replicas unset, where a scale-down deletes PVCs", [UNSET_IS_ZERO]),
     ("an own autoscaler goes, and replicas are not set", [UNSET_IS_ZERO]),
     ("replicas unset for a foreign autoscaler", [UNSET_IS_ZERO]),
-    ("a foreign autoscaler is absent for one reconcile", [(scaled_workloads, "owned_by", lambda *_entry: {})]),
+    ("a foreign autoscaler is absent for one reconcile", [(object_ownership, "owned_by", lambda *_entry: {})]),
 ]
 
 

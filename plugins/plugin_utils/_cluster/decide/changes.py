@@ -2,40 +2,58 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Objects that differ from their desired state."""
+"""Objects that differ from their desired state. A change of immutable fields recreates the object."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import (
-    immutable_changes,
-    with_stored_fields,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.scaled_workloads import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
+    is_ours,
     scaled_before_interruption,
     scaled_by_autoscaler,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import (
+    Inputs,
+    ObjectKey,
+    Observed,
+    key_of,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.merge_keys import without_duplicates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.recreate import Recreate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import CREATE, RECREATE, Step, Verdict
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare, differs
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import (
     REPLICAS,
     owned_fields,
+    specified_fields,
     with_foreign_fields,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import intersection
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import (
+    below,
+    difference,
+    field_set,
+    intersection,
+    shape_of,
+    union,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import remove, same
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
     WORKLOADS,
     Manifest,
     is_terminating,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 
 
 def desired_objects(desired: Desired) -> Iterator[tuple[str | None, Manifest]]:
@@ -171,3 +189,147 @@ def _is_one_of(manifest: Manifest, workloads: Collection[str]) -> bool:
 
 def _with_replicas(manifest: Manifest, replicas: int) -> Manifest:
     return {**manifest, "spec": {**manifest["spec"], "replicas": replicas}}
+
+
+def desired_state(cluster: Cluster, observed: Observed) -> Desired:
+    """Return the rendered objects of the cluster: what a running group must keep is preserved."""
+    return keep_duplicates(render(cluster, observed.preserved(cluster)), observed)
+
+
+_TEMPLATE = ("f:spec", "f:template")
+
+
+def keep_duplicates(desired: Desired, observed: Observed) -> Desired:
+    """Return the desired objects, without the pod template of each group that already runs the verbatim one.
+
+    `verbatim` of the result has only the workloads of these groups.
+    """
+    kept = {key: workload for key, workload in desired.verbatim.items() if _runs(workload, observed)}
+    groups = {
+        key: tuple(_without_template(manifest) for manifest in manifests) if key in kept else manifests
+        for key, manifests in desired.groups.items()
+    }
+    warnings = tuple(
+        text for text in desired.warnings if not any(text.startswith(f"spec.nodes[{key}]:") for key in kept)
+    )
+    return replace(desired, groups=groups, warnings=warnings, verbatim=kept)
+
+
+def _runs(desired: Manifest, observed: Observed) -> bool:
+    live = observed.objects.get(key_of(desired))
+    if live is None:
+        return any(_has_duplicate_keys(pod) for pod in observed.orphans_of(desired["metadata"]["name"]))
+    shape = shape_of(desired["kind"]).child("spec").child("template")
+    return same(_without_foreign_fields(live, desired)["spec"]["template"], desired["spec"]["template"], shape)
+
+
+def _without_foreign_fields(live: Manifest, desired: Manifest) -> Manifest:
+    """Return the workload without the fields of others: the time of a restart, a sidecar, a variable of a webhook."""
+    additions = difference(field_set(live), union(specified_fields(live), field_set(desired)))
+    return remove(live, below(additions, *_TEMPLATE))
+
+
+def _has_duplicate_keys(pod: Manifest) -> bool:
+    """True for a pod without a workload, after an interrupted recreation, that has duplicate entries."""
+    _template, dropped = without_duplicates({"spec": pod["spec"]})
+    return bool(dropped)
+
+
+def _without_template(manifest: Manifest) -> Manifest:
+    if manifest["kind"] not in WORKLOADS:
+        return manifest
+    spec = {name: value for name, value in manifest["spec"].items() if name != "template"}
+    return {**manifest, "spec": spec}
+
+
+HEADLESS = "None"
+# Field of spec -> its default; by kind (Kubernetes API, apps/v1).
+_IMMUTABLE: Mapping[str, Mapping[str, Any]] = {
+    "StatefulSet": {
+        "serviceName": "",
+        "podManagementPolicy": "OrderedReady",
+        "selector": {},
+        "volumeClaimTemplates": [],
+    },
+    "Deployment": {"selector": {}},
+}
+
+
+def immutable_changes(live: Manifest, manifest: Manifest, admitted: Manifest | None = None) -> tuple[str, ...]:
+    """Return the immutable fields that differ between the live object and the manifest.
+
+    `admitted` is what admission makes of the manifest, if a dry run has shown it: what it changes is no difference.
+    """
+    admitted = manifest if admitted is None else admitted
+    if manifest["kind"] == "Service":
+        is_overridden = is_headless(admitted) != is_headless(manifest)
+        return ("clusterIP",) if is_headless(live) != is_headless(manifest) and not is_overridden else ()
+    shape = shape_of(manifest["kind"]).child("spec")
+    old, new, after = (each.get("spec") or {} for each in (live, manifest, admitted))
+    return tuple(
+        field
+        for field, default in _IMMUTABLE.get(manifest["kind"], {}).items()
+        if differs(old.get(field, default), new.get(field, default), after.get(field, default), shape.child(field))
+    )
+
+
+def immutable_part(manifest: Manifest) -> Manifest:
+    """Return the manifest with its immutable fields only."""
+    fields = ("clusterIP",) if manifest["kind"] == "Service" else _IMMUTABLE.get(manifest["kind"], {})
+    spec = {field: manifest["spec"][field] for field in fields if field in manifest["spec"]}
+    return {**manifest, "metadata": {}, "spec": spec}
+
+
+def with_stored_fields(manifest: Manifest, live: Manifest) -> Manifest:
+    """Return the manifest with the immutable fields of the live object, for an update of all others."""
+    changed = immutable_changes(live, manifest)
+    if not changed:
+        return manifest
+    kept = {field: live["spec"][field] for field in changed if field in live["spec"]}
+    others = {field: value for field, value in manifest["spec"].items() if field not in changed}
+    return {**manifest, "spec": {**others, **kept}}
+
+
+def is_headless(service: Manifest) -> bool:
+    """True for a Service that resolves to its pods, and also resolves the name of each of them."""
+    return bool(service["spec"].get("clusterIP") == HEADLESS)
+
+
+def orphaned_pods(draft: Draft) -> tuple[Finding, ...]:
+    """Return a finding for each workload that is not recreated because it would orphan running pods."""
+    groups, live = {group.key: group for group in draft.inputs.cluster.groups}, draft.inputs.observed
+    recreated = (step for step in draft.applies if step.operation is RECREATE and step.key.kind in WORKLOADS)
+    found = (_not_adoptable(step, live.pods_of(groups[step.group or ""])) for step in recreated)
+    return tuple(finding for finding in found if finding is not None)
+
+
+def _not_adoptable(step: Step, pods: Iterable[Manifest]) -> Finding | None:
+    desired = step.manifest["spec"]["selector"]["matchLabels"]
+    lost = [pod["metadata"]["name"] for pod in pods if not desired.items() <= (pod["metadata"]["labels"] or {}).items()]
+    if not lost:
+        return None
+    explain = _changed_node_type if _node_type(step.live) != _node_type(step.manifest) else _missing_labels
+    return Finding(reasons.PODS_WOULD_BE_ORPHANED, explain(step, ", ".join(sorted(lost))), step.group)
+
+
+def _missing_labels(step: Step, lost: str) -> str:
+    desired = step.manifest["spec"]["selector"]["matchLabels"]
+    return (
+        f"{step.key} must be recreated, but its pods {lost} do not have the labels of its "
+        f"selector ({', '.join(f'{name}={value}' for name, value in desired.items())}). Label or delete the pods."
+    )
+
+
+def _changed_node_type(step: Step, lost: str) -> str:
+    """Return why a nodeType stays: the pods of the former one would have no controller, and come back if deleted."""
+    return (
+        f"{step.key}: the nodeType of a group with pods cannot change from {_node_type(step.live)} to "
+        f"{_node_type(step.manifest)} (pods: {lost}). Set it back. Then give the group with the other nodeType another "
+        "key, or stop the group (stopped: true), and change its nodeType when it has no pods."
+    )
+
+
+def _node_type(workload: Manifest | None) -> str | None:
+    """Return the nodeType that a workload selects by."""
+    labels: dict[str, str] = (workload or {}).get("spec", {}).get("selector", {}).get("matchLabels") or {}
+    return labels.get(names.COMPONENT_LABEL)

@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import changed_objects
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft, Policy
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.execution_order import in_order
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import deferred_removals
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import orphaned_pods
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import outdated_resource
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.blocking import (
+    deferred_removals,
+    in_order,
+    outdated_resource,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import (
+    changed_objects,
+    orphaned_pods,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import (
+    Draft,
+    Policy,
     confirmed,
     dry_runs,
     overridden_values,
@@ -21,11 +26,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.ver
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import keep_finalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.evictions import evictions
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.failing_pods import failing_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.evictions import evictions, failing_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.missing_pods import (
     events_of_missing_pods,
 )

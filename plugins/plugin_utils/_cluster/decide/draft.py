@@ -2,29 +2,26 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A plan in the making."""
+"""A plan in the making: candidates, findings, and the verdicts of the API server, which are dry runs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar, cast
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import exists_since
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import drop_blocked
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.blocking import drop_blocked
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import immutable_part
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.common_configuration import (
-    early_pods,
-    with_early_readers,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.druid_health import (
-    waiting_for_druid,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.druid_health import waiting_for_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.gate import gate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.restart_order import (
     blocked_restarts,
+    early_pods,
+    with_early_readers,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effects import (
     CLAIM,
@@ -32,7 +29,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effe
     with_effects,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import Override, overrides
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import masked_pair
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited, shown
 
 
 @dataclass(frozen=True)
@@ -86,3 +87,80 @@ class Draft:
 
 # Findings about the draft.
 Policy = Callable[[Draft], Iterable[Finding]]
+
+
+_Step = TypeVar("_Step", bound=Step)
+
+
+def dry_runs(draft: Draft) -> tuple[Verdict, ...]:
+    """Return the verdicts on all applies and deletions, and on all patches of PVCs, that no finding blocks."""
+    return tuple(draft.inputs.reads.dry_run(step) for step in draft.steps if step.verdicts is not None)
+
+
+def rejections(draft: Draft) -> tuple[Finding, ...]:
+    """Return the rejections of writes by the API server; one for all if the namespace is missing."""
+    found = (verdict.rejection for verdict in draft.verdicts if verdict.step.verdicts == "writes")
+    return tuple(dict.fromkeys(rejection for rejection in found if rejection is not None))
+
+
+def confirmed(candidates: Iterable[_Step], verdicts: Iterable[Verdict]) -> tuple[_Step, ...]:
+    """Return the candidates with the results of their dry runs, without those that would change nothing."""
+    known = {_identity(verdict.step): verdict for verdict in verdicts}
+    found = (_confirmed(step, known.get(_identity(step))) for step in candidates)
+    return tuple(step for step in found if step is not None)
+
+
+def _identity(step: Step) -> tuple[ObjectKey, str | None]:
+    """Return what the verdict is about: a PVC may be applied and patched."""
+    return step.key, step.verdicts
+
+
+def _confirmed(candidate: _Step, verdict: Verdict | None) -> _Step | None:
+    if verdict is None or verdict.after is None:
+        return candidate
+    if not verdict.step.has_effect(verdict.after):
+        return None
+    # A patch has no other effect than what it sets.
+    return candidate if candidate.verdicts == "patches" else replace(cast(_Step, verdict.step), after=verdict.after)
+
+
+def overridden_values(draft: Draft) -> tuple[str, ...]:
+    """Return a warning for each object whose values admission overrides: its fields, with both values."""
+    return tuple(
+        f"{key}: {join_limited(map(_shown, found), '; ')}. A mutating webhook or policy overrides what is specified, "
+        "and the stored value counts: change the specification, or the policy"
+        for key, found in _overrides(draft).items()
+    )
+
+
+def stored_replicas(verdicts: Iterable[Verdict]) -> dict[str, int]:
+    """Return the number of pods of each group for which admission stores another one than specified, by group."""
+    return {
+        verdict.step.group or "": verdict.after["spec"]["replicas"]
+        for verdict in verdicts
+        if verdict.step.key.kind in WORKLOADS and verdict.after is not None and _overrides_replicas(verdict)
+    }
+
+
+def _overrides_replicas(verdict: Verdict) -> bool:
+    specified = verdict.step.manifest["spec"].get("replicas")
+    return specified is not None and (verdict.after or {})["spec"].get("replicas") != specified
+
+
+def _overrides(draft: Draft) -> dict[ObjectKey, list[Override]]:
+    """Return the overridden fields of each object; those that only a recreation could change, from its dry run."""
+    recreations = draft.inputs.reads.recreations(draft.inputs)
+    recreated = ((immutable_part(each.step.manifest), each) for each in recreations)
+    written = ((each.step.manifest, each) for each in draft.verdicts if each.step.verdicts == "writes")
+    found: dict[ObjectKey, dict[str, Override]] = {}
+    for manifest, verdict in (*recreated, *written):
+        # The exit does not know what is stored. The search takes long, and most objects are stored as specified.
+        if verdict.after is not None and any(overrides(manifest, verdict.after)):
+            masked = masked_pair(manifest, verdict.after)
+            found.setdefault(verdict.step.key, {}).update({each.path: each for each in overrides(*masked)})
+    return {key: [*each.values()] for key, each in found.items()}
+
+
+def _shown(override: Override) -> str:
+    specified, stored = map(shown, override[1:])
+    return f"{override.path}: specified {specified}, stored {stored}"

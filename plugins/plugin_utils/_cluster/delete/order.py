@@ -31,7 +31,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 )
 
 if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.reads import DeletionReads
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.deletion import DeletionReads
 
 # How long a task waits until the pods of a deleted workload are terminating. Seconds are plenty.
 QUIET_ATTEMPTS = 100

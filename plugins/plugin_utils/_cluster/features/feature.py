@@ -16,10 +16,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import SpecifiedConfigs
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, Observed
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Reconciled
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import ClusterReads
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply

@@ -12,10 +12,7 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import (
-    blocked_groups,
-    rejection,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.blocking import blocked_groups, rejection
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Manifest

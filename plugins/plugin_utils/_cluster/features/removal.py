@@ -12,18 +12,17 @@ from typing import TYPE_CHECKING
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claim_updates import kept_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.removed_roles import role_warnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import retain, targets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.pod_references import subdomains
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effects import role_warnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.subdomains import subdomains
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding

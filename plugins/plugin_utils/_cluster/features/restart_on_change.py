@@ -20,13 +20,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.desired_state import keep_duplicates
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import keep_duplicates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.pod_references import ABSENT, UNKNOWN, Use, uses
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.common_configuration import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.restart_order import (
     changed_at,
     started_at,
 )

@@ -15,7 +15,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.config_map import (
     Configuration,

@@ -17,14 +17,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.con
     configuration_hash,
     node_config_map,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.merge_keys import (
-    without_duplicates,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.optional_objects import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.group_objects import (
     horizontal_pod_autoscaler,
     ingress,
+    named_target_ports,
     persistent_volume_claims,
     pod_disruption_budget,
+    services,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.merge_keys import (
+    without_duplicates,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pod import (
     pod_template,
@@ -36,7 +38,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pre
     selector,
     template_labels,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.service import named_target_ports, services
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.workloads import (
     deletion_is_disabled,
     workload,

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.metadata import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.group_objects import (
     cluster_manifest,
     group_manifest,
 )

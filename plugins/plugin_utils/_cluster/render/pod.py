@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.group_objects import without_none
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.merge_keys import strategic_merge
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.metadata import without_none
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import Preserved
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import secret_digest

@@ -14,7 +14,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.merge_keys import strategic_merge
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import REVISION_LABEL
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import REVISION_LABEL
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import owned_fields
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import below
 

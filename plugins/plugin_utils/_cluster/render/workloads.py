@@ -13,13 +13,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.metadata import group_manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.group_objects import (
+    group_manifest,
+    service_names,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import (
     DELETE,
     Preserved,
     selector,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.service import service_names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import owned_fields
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import below

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.router import ROUTER
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (

@@ -19,8 +19,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import NOTHING, Waits
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.druid_health import (
     OPEN,
@@ -37,8 +36,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.re
     rollout_order,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import replicas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import CREATE, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import replicas
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
 
 # Objects that the new pods of a group depend on.

@@ -17,10 +17,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Explanation, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
-    REVISION_LABEL,
-    TEMPLATE_LABEL,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import REVISION_LABEL, TEMPLATE_LABEL
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready, seconds_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import END, excerpt

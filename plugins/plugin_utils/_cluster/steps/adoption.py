@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.merge_keys import without_duplicates
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Restart
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import (
     missing_volumes,
     ordinal_of,
     subdomain,
     updated_ordinals,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Restart
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import difference, field_set
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import merge, remove
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest

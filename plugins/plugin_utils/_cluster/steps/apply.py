@@ -12,20 +12,11 @@ from typing import Any, Self, TypeVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import release_retained
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import controller
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import deletes_scaled_pvcs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.scaled_workloads import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
+    controller,
     is_scaled_by_autoscaler,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
-    NOTHING_DRAINED,
-    partition,
-    record_of_drain,
-    released_pods,
-    replicas,
-    template_names,
-    waits_for_deletion,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import deletes_scaled_pvcs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.adoption import adoption
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effects import (
     Planned,
@@ -42,6 +33,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step
     Step,
     Verdict,
     annotated,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import (
+    NOTHING_DRAINED,
+    partition,
+    record_of_drain,
+    released_pods,
+    replicas,
+    template_names,
+    waits_for_deletion,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import (
     compare,

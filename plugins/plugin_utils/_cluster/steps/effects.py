@@ -2,28 +2,28 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What others do because of a step: pods that stop, PVCs that go or stay, Services whose names no longer resolve."""
+"""What others do because of a step: pods that stop, PVCs that go or stay, Services and roles that are missing."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claim_updates import orphaned_by
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.removed_roles import lost_roles
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import pods_above, pvcs_above
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import deletes_scaled_pvcs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.adoption import volumes_of_templates
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Effect, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import (
+    ordinal_of,
     ordinals,
     replicas,
     template_names,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.adoption import volumes_of_templates
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Effect, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
     WORKLOADS,
     Manifest,
@@ -223,3 +223,82 @@ def _orphaned(workload: Manifest, ordinal: int, names: list[str], planned: Plann
 def _remark(planned: Planned) -> str:
     seconds = planned.cluster.orphan_grace_seconds if planned.cluster else 0
     return f" (deleteOrphanPvc: marked, then deleted after {seconds} s)"
+
+
+class _Role(NamedTuple):
+    """Node types one of which is needed by others, and what happens without one."""
+
+    types: tuple[str, ...]
+    needed_by: tuple[str, ...]
+    consequence: str
+
+
+_WORKERS = ("middleManager", "indexer")
+_ROLES = (
+    _Role(("coordinator",), ("historical", "broker", "overlord", *_WORKERS), "segments are neither loaded nor moved"),
+    _Role(("overlord",), _WORKERS, "no task starts"),
+    _Role(("broker",), ("historical", "router", *_WORKERS), "no query is answered"),
+    _Role(("historical",), ("broker",), "queries do not find the segments any more"),
+    _Role(_WORKERS, ("overlord",), "no task runs"),
+)
+_AS_OVERLORD, _RUNNER = "druid.coordinator.asOverlord.enabled", "druid.indexer.runner.type"
+# Runners of tasks that need workers; without the property, Druid has the first one.
+_REMOTE = ("httpRemote", "remote")
+
+
+def lost_roles(step: Step, cluster: Cluster) -> Iterator[str]:
+    """Yield what the deletion of a workload with pods takes from the groups that stay: its role has no other group."""
+    if not step.removes_group or step.key.kind not in WORKLOADS or step.live is None or not replicas(step.live):
+        return
+    if not cluster.groups:
+        yield "no group of the cluster is left"
+    removed = (step.live["metadata"].get("labels") or {}).get(names.COMPONENT_LABEL)
+    types = _served_types(cluster)
+    for role in _ROLES:
+        needing = sorted(group.key for group in cluster.groups if types.get(group.key, set()) & {*role.needed_by})
+        if removed in role.types and needing and not any({*role.types} & served for served in types.values()):
+            lost = " or ".join(role.types)
+            yield f"no group of nodeType {lost} is left for {join_limited(needing)}: {role.consequence}"
+
+
+def role_warnings(cluster: Cluster, steps: Iterable[Step]) -> Iterator[str]:
+    """Yield a warning for each role that the steps remove."""
+    for step in steps:
+        for text in lost_roles(step, cluster):
+            yield f"{step.key} is deleted, and {text}. If that is not intended, specify the group again"
+
+
+def _served_types(cluster: Cluster) -> Mapping[str, set[str]]:
+    """Return the node types that each group is: a Coordinator can be an Overlord, and an Overlord have no workers."""
+    return {group.key: {*_types(group)} for group in cluster.groups}
+
+
+def _types(group: Group) -> Iterator[str]:
+    specified = group.properties
+    yield group.node_type
+    is_overlord = group.node_type == "overlord" or specified.get(_AS_OVERLORD) == "true"
+    if group.node_type == "coordinator" and is_overlord:
+        yield "overlord"
+    if is_overlord and specified.get(_RUNNER, _REMOTE[0]) not in _REMOTE:
+        yield from _WORKERS
+
+
+def pods_above(name: str, ordinal: int, observed: Observed) -> Iterator[int]:
+    """Yield the ordinals of the pods of the StatefulSet from `ordinal` on."""
+    for pod in observed.of_kind("Pod"):
+        found = ordinal_of(pod, name)
+        if found is not None and found >= ordinal:
+            yield found
+
+
+def pvcs_above(name: str, templates: Iterable[str], ordinal: int, observed: Observed) -> list[str]:
+    """Return the names of the PVCs of the StatefulSet's pods from `ordinal` on, except terminating ones."""
+    stems = "|".join(map(re.escape, templates))
+    pattern = re.compile(rf"(?:{stems})-{re.escape(name)}-([0-9]+)")
+    matches = (
+        pattern.fullmatch(live["metadata"]["name"])
+        for live in observed.of_kind("PersistentVolumeClaim")
+        if not is_terminating(live)
+    )
+    found = [match for match in matches if match is not None and int(match[1]) >= ordinal]
+    return [match[0] for match in sorted(found, key=lambda match: (int(match[1]), match[0]))]

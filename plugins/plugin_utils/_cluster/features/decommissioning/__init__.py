@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import exists_since
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import is_latest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.blocking import is_latest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import SpecifiedConfigs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.decision import (
     Decommission,
@@ -40,15 +40,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.steps import ChangeList
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import replicas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effects import with_effects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, annotated
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import replicas
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import ListChange, entries_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import COORDINATOR_CONFIG
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
@@ -56,7 +55,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import EventText
 
 if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Reconciled
     from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
 
 

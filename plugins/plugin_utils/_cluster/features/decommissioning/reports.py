@@ -26,8 +26,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     unknown_replicas,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.situation import STRATEGY
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.router import ROUTER
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group

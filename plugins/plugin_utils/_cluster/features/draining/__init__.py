@@ -35,7 +35,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     without_unrecorded,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import DRUID_SECONDS, Feature
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
@@ -45,7 +45,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Reconciled
 
 _FIELD = "middleManagerDrain"
 

@@ -34,15 +34,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     records_of_status,
     without_future,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.evictions import is_stuck
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.pod_problems import (
     is_failing,
     is_unschedulable,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import (
     REVISION_LABEL,
     first_ordinal,
     ordinal_of,
@@ -51,8 +52,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_s
     record_of_drain,
     replicas,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import LASTING, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare

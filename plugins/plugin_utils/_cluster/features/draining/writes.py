@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.immutable import immutable_changes
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import immutable_changes
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import (
     BLOCKED,
     DRAINING,
@@ -33,9 +33,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import record_of_drain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, annotated
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import record_of_drain
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_after, timestamp

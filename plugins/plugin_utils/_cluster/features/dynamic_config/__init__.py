@@ -30,7 +30,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding, Rank
 
 if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Reconciled
 
 # The node types that serve a kind: the first one that exists (a Coordinator can also be the Overlord).
 _SERVERS: Mapping[str, tuple[str, ...]] = {

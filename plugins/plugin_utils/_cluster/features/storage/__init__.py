@@ -41,8 +41,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.s
     released_claims,
     retains_claims,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
@@ -53,7 +52,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats imp
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Reconciled
     from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
 
 

@@ -24,8 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims imp
     used_claims,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest

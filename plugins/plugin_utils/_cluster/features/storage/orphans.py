@@ -33,28 +33,30 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims imp
     place_of,
     unmarking,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.blocking import is_current
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import (
     changed_objects,
     desired_objects,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import is_current
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import stored_replicas
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import group_of, is_claim_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import stored_replicas
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
+    group_of,
+    is_claim_of,
+    may_be_autoscaled,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import replicas_before_stop
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.workloads import RETAIN, retains_scaled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.readiness import group_states
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.scaled_workloads import may_be_autoscaled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import RECREATE, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import (
     first_ordinal,
     ordinal_of,
     replicas,
     template_names,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import RECREATE, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import is_managed_by_us
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (

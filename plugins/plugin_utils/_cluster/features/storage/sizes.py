@@ -28,11 +28,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims imp
     used_claims,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.scale_down import pvcs_above
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import (
+    Inputs,
+    ObjectKey,
+    Observed,
+    key_of,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effects import pvcs_above
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import (
     first_ordinal,
     missing_volumes,
     ordinal_of,

@@ -41,9 +41,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.s
     deferred,
     undersized,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.workloads import (
     deletion_is_disabled,
 )

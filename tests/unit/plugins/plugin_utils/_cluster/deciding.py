@@ -11,12 +11,16 @@ from dataclasses import replace
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_state
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decision import decide
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.desired_state import desired_state
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import deletes_claims
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import (
+    Inputs,
+    ObjectKey,
+    Observed,
+    key_of,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import ClusterReads
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster

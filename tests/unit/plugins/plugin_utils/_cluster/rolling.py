@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import changed_objects
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.desired_state import desired_state
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import (
+    changed_objects,
+    desired_state,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render

@@ -12,11 +12,9 @@ from functools import partial
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_connection import ask_druid, connected
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.steps import Post
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, ObjectKey, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options, ask_druid, connected
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import ClusterReads
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions

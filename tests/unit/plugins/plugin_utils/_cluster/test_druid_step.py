@@ -15,8 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import eve
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import ChangeFinalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.steps import Post
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import predicted
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, predicted
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi

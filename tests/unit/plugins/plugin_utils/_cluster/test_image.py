@@ -7,7 +7,12 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import image
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import (
+    druid_version,
+    image_digest,
+    image_tag,
+    main_image,
+)
 
 # (image, tag, version)
 TABLE: list[tuple[str, str, tuple[int, ...] | None]] = [
@@ -29,16 +34,16 @@ TABLE: list[tuple[str, str, tuple[int, ...] | None]] = [
 
 @pytest.mark.parametrize(("reference", "tag", "version"), TABLE)
 def test_version(reference: str, tag: str, version: tuple[int, ...] | None) -> None:
-    assert (image.tag(reference), image.version(reference)) == (tag, version)
+    assert (image_tag(reference), druid_version(reference)) == (tag, version)
 
 
 def test_digest() -> None:
-    assert image.digest("druid@sha256:0123") == "0123"
-    assert image.digest("druid:1") == ""
+    assert image_digest("druid@sha256:0123") == "0123"
+    assert image_digest("druid:1") == ""
 
 
 def test_main_image_is_that_of_the_container_with_the_name_of_the_workload() -> None:
     containers = [{"name": "sidecar", "image": "b"}, {"name": "druid-c-brokers", "image": "a"}]
     workload = {"metadata": {"name": "druid-c-brokers"}, "spec": {"template": {"spec": {"containers": containers}}}}
-    assert image.main_image(workload) == "a"
-    assert image.main_image({**workload, "metadata": {"name": "other"}}) == "b"
+    assert main_image(workload) == "a"
+    assert main_image({**workload, "metadata": {"name": "other"}}) == "b"

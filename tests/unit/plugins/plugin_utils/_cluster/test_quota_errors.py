@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.quota_errors import leaves_room
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.recreate import leaves_room
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 
 SETS, SERVICES = "count/statefulsets.apps", "count/services"

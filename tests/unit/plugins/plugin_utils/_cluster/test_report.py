@@ -14,8 +14,7 @@ import urllib3
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import ChangeFinalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled, predicted
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Reconciled, predicted
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import requeue_after
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

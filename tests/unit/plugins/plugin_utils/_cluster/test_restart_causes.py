@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.restart_causes import restart_causes
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan_output import restart_causes
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
 

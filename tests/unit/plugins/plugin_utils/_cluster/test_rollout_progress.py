@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.conditions import ClusterState
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import Pending
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.progress import Pending
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling

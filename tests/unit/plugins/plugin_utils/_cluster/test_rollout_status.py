@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.conditions import ClusterState
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.progress import (
     NOTHING_PENDING,
     Pending,
     revision_of,

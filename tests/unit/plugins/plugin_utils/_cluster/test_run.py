@@ -17,8 +17,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.clock impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID, Druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding

@@ -15,8 +15,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply

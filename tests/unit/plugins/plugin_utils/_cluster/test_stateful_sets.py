@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import (
     ordinal_of,
     released_pods,
     template_names,

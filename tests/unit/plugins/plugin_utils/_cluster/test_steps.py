@@ -11,10 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import confirmed, rejections
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft, confirmed, rejections
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import ChangeResource
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import DryRuns
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import DryRuns
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.evictions import Evict
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete

@@ -21,8 +21,8 @@ import pytest
 import yaml
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import MASK
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import reconciled as cluster_reconciled
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import overridden_values
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import plan as cluster_reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import overridden_values
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.dynamic_config.steps import ChangeConfig
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed as ObservedCluster

@@ -15,10 +15,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decision import decide
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
-    Inputs,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, ObjectKey, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.desired_state import keep_duplicates
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import keep_duplicates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import FieldSet

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.blocking import outdated_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.outdated_resource import outdated_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete

@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.execution_order import in_order
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.blocking import (
     deferred_removals,
     drop_blocked,
+    in_order,
     rejection,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import validation

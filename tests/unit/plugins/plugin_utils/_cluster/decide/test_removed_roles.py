@@ -9,14 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.removed_roles import (
-    role_warnings,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.removal import Removal, removed_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effects import with_effects
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effects import role_warnings, with_effects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, rolling

@@ -11,11 +11,11 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.deletion import DeletionReads
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.order import (
     QUIET_ATTEMPTS,
     Deletion,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.reads import DeletionReads
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster

@@ -10,7 +10,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.group_blocking import drop_blocked
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.blocking import drop_blocked
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import disown, retain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.removal import removed_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed

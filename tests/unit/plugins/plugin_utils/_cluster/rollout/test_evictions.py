@@ -13,18 +13,22 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.sizes import added_claims
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import (
+    Inputs,
+    ObjectKey,
+    Observed,
+    key_of,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.evictions import (
     blocking_budgets,
     evictions,
+    failing_pods,
     lasting_refusal,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.failing_pods import failing_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.gate import Gated, gate
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.progress import Pending, current_rollout
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.readiness import group_states
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout_status import Pending, current_rollout
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.failing_pods import failing_pods
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.evictions import failing_pods
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling

@@ -32,13 +32,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.record import (
     to_annotation,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import (
-    Inputs,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, ObjectKey, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan_output import lines
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import ListChange

@@ -22,8 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     size_text,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.requeue import requeue_after
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import requeue_after, status
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding, Rank, timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange

@@ -17,8 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     find_changes,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Result, execute

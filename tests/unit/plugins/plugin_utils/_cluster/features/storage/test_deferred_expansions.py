@@ -14,8 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claim_upda
     UpdateClaim,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.expansion import deferred
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding

@@ -12,10 +12,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claim_upda
     Notice,
     UpdateClaim,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.verdicts import (
-    dry_runs,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft, dry_runs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import Retain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.updates import (
     rejected_patches,

@@ -1,20 +1,27 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All-or-nothing writes per group: a finding blocks the group, and defers the removal of groups.
 
-An Ingress, PodDisruptionBudget or HorizontalPodAutoscaler is applied by itself: nothing depends on it.
-"""
+"""What blocks steps: findings block whole groups, an outdated resource what is irreversible. The order of the rest."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
+    WORKLOADS,
+    Manifest,
+    is_terminating,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding, pause_finding
+
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
 
 
 def drop_blocked(steps: Iterable[Step], findings: Collection[Finding]) -> tuple[Step, ...]:
@@ -72,3 +79,48 @@ def _deferral(step: Step) -> str:
         f"{step.key}: group {former_group(step)} was removed from the spec. Its deletion is deferred until the other "
         "groups can be applied (it may be a rename); until then all its objects stay. Fix the other problems."
     )
+
+
+def outdated_resource(draft: Draft) -> tuple[Finding, ...]:
+    """Return a finding if the plan needs the latest resource, which was changed or deleted since it was read.
+
+    The latest resource is needed for that; it must be read after the workloads. Not in check mode: nothing is written.
+    """
+    inputs = draft.inputs
+    if inputs.check_mode or inputs.cluster.uid is None or not any(step.needs_latest for step in draft.steps):
+        return ()
+    if is_latest(inputs):
+        return ()
+    message = f"{names.KIND} {inputs.cluster.name} was modified concurrently, so nothing was written. Retry."
+    return (Finding(reasons.APPLY_FAILED, message),)
+
+
+def is_latest(inputs: Inputs) -> bool:
+    """True if the specification of the resource is still the latest one, and is still to be carried out."""
+    return is_current(inputs.resource, inputs.reads.get(names.KIND, inputs.cluster.name))
+
+
+def is_current(resource: Manifest, latest: Manifest | None) -> bool:
+    """True if the latest resource has the same specification, and is not being deleted."""
+    return latest is not None and _version(latest) == _version(resource)
+
+
+def _version(resource: Manifest) -> tuple[str | None, int | None, bool, bool]:
+    """Return what identifies the specification; an annotation that pauses the cluster is no part of a generation."""
+    metadata = resource["metadata"]
+    is_paused = pause_finding(metadata.get("annotations") or {}, resource.get("spec") or {}) is not None
+    return metadata.get("uid"), metadata.get("generation"), is_terminating(resource), is_paused
+
+
+def in_order(writes: Collection[Step], removals: Collection[Step]) -> tuple[Step, ...]:
+    """Return all steps in the order of execution; both arguments are in rollout order."""
+    shared = (step for step in writes if step.group is None)
+    grouped = sorted((step for step in writes if step.group is not None), key=lambda step: not step.prepares)
+    first = (step for step in removals if _comes_first(step))
+    last = (step for step in removals if not _comes_first(step))
+    return (*shared, *first, *grouped, *last)
+
+
+def _comes_first(step: Step) -> bool:
+    """True for the removed autoscaler of a group that stays: it would revert the replicas of the group."""
+    return step.key.kind == "HorizontalPodAutoscaler" and step.group is not None

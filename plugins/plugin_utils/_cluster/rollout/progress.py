@@ -2,12 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The rollout in progress, as the status of a resource reports it: which group, how far, since when, and what follows.
-
-The time of the last progress is only known from the previous status. Without one, it is the current time. Progress is
-one pod less of an old revision, or one more of the current revision that is ready, than ever since the pod template
-was changed: an autoscaler changes the numbers of pods, and the generation of a workload, at any time.
-"""
+"""The rollout in progress, as the status of a resource reports it: which group, how far, since when, what follows."""
 
 from __future__ import annotations
 
@@ -17,16 +12,18 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.causes import paused_rollout
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.druid_health import (
     DRUID_BEFORE,
     ONLY_BLOCKS,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.evictions import outdated_pods
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.readiness import GroupState
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.readiness import (
+    GroupState,
+    paused_rollout,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.stateful_sets import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import (
     REVISION_LABEL,
     is_draining,
     ordinal_of,

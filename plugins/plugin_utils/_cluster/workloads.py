@@ -2,11 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a StatefulSet specifies about its pods, and what a pod shows of it: numbers, ordinals, claim templates. Pure."""
+"""What a workload specifies: the number, ordinals and claim templates of its pods, and their image. Pure."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -116,3 +118,34 @@ def subdomain(pod: Manifest) -> str:
     """Return the name of the Service that the name of the pod in DNS belongs to."""
     found: str = (pod.get("spec") or {}).get("subdomain") or ""
     return found
+
+
+_VERSION = re.compile(r"v?([0-9]{1,6}(?:\.[0-9]{1,6})*)(?![0-9])")
+
+
+def main_image(workload: Mapping[str, Any]) -> str:
+    """Return the image of the main container, which has the name of its workload."""
+    containers = workload["spec"]["template"]["spec"]["containers"]
+    named = (each for each in containers if each["name"] == workload["metadata"]["name"])
+    return str(next(named, containers[0]).get("image") or "")
+
+
+def image_tag(image: str) -> str:
+    """Return the tag of the image, empty if it has none."""
+    return image.partition("@")[0].rpartition("/")[2].partition(":")[2]
+
+
+def image_digest(image: str) -> str:
+    """Return the hexadecimal digits of the digest, empty if it has none."""
+    return image.partition("@")[2].partition(":")[2]
+
+
+def druid_version(image: str) -> tuple[int, ...] | None:
+    """Return the numbers at the start of the tag without trailing zeros; None if the tag is not a version."""
+    found = _VERSION.match(image_tag(image))
+    if found is None:
+        return None
+    numbers = [int(part) for part in found[1].split(".")]
+    while len(numbers) > 1 and numbers[-1] == 0:
+        numbers.pop()
+    return tuple(numbers)

@@ -1,37 +1,36 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Deletion of a cluster (state: absent): its own objects are deleted, its PVCs are announced first."""
+
+"""Deletion of a cluster (state: absent): its own objects are deleted, step by step, its PVCs are announced first."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
+from itertools import takewhile
 from typing import TypeVar
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import finalizer, retain, targets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import deletes_claims, is_set
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.order import Deletion
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.refusals import refusals
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.sequence import (
-    deletion_of,
-    release_before_removal,
-    remaining,
-    resource_removal,
-    variable_removal,
-    workloads_without_resource,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.dry_run import DryRuns
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconciled import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import DryRuns, read_cluster, replica_sets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
+    WORKLOADS,
+    Manifest,
+    is_terminating,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
@@ -212,3 +211,136 @@ def _announce_claims(progress: Progress) -> Announce:
 def _announce_all(plan: Plan, announce: Announce) -> None:
     for step in plan.steps:
         announce(step)
+
+
+def deletion_of(api: KubernetesApi, cluster: Cluster, *, is_plan: bool = False, waits: bool = False) -> Deletion:
+    """Return the deletion of a cluster, which reads between the steps."""
+    return Deletion(cluster, DeletionReads(api, cluster), is_plan, waits)
+
+
+def finalize(deletion: Deletion, resource: Manifest) -> tuple[Iterator[Step], Observed]:
+    """Return the remaining steps for a terminating resource, and the live objects."""
+    cluster, reads = deletion.cluster, deletion.reads
+    if len(cluster.name) > names.MAX_LABEL_CHARACTERS:
+        return iter((finalizer.remove_finalizer(resource),) if finalizer.is_set(resource) else ()), Observed()
+    observed = reads.labelled()
+    return deletion.of_resource(resource, reads.with_all_claims(observed)), observed
+
+
+def planned_finalization(api: KubernetesApi, cluster: Cluster, resource: Manifest) -> tuple[Step, ...]:
+    """Return the steps for a terminating resource, as far as they are known before the first one is carried out."""
+    steps, _observed = finalize(deletion_of(api, cluster, is_plan=True), resource)
+    return tuple(steps)
+
+
+def release_before_removal(api: KubernetesApi, resource: Manifest) -> Iterator[Step]:
+    """Yield the steps before the deletion of the resource, which may be deleted at once; reads the live objects."""
+    deletion = deletion_of(api, Cluster.from_resource({**resource, "spec": {}}))
+    if len(deletion.cluster.name) > names.MAX_LABEL_CHARACTERS:
+        return
+    steps = deletion.with_resource(resource, _everything(deletion.reads))
+    yield from takewhile(lambda step: step.key.kind != names.KIND, steps)
+
+
+def resource_removal(api: KubernetesApi, resource: Manifest) -> Plan:
+    """Return the deletion of a resource: itself, its workloads, and the PVCs that its finalizer deletes."""
+    deletion = deletion_of(api, Cluster.from_resource({**resource, "spec": {}}), is_plan=True)
+    if len(deletion.cluster.name) > names.MAX_LABEL_CHARACTERS:
+        return Plan((Delete(live=resource),))
+    steps = tuple(deletion.with_resource(resource, _everything(deletion.reads)))
+    return Plan(steps, warnings=tuple(deletion.warnings))
+
+
+def variable_removal(api: KubernetesApi, cluster: Cluster, delete_claims: bool) -> Plan:
+    """Return the deletion of a cluster without a resource; PVCs only if the spec is set, and does not retain them."""
+    deletion = deletion_of(api, cluster, is_plan=True)
+    steps = tuple(deletion.of_variables(delete_claims))
+    return Plan(steps, warnings=tuple(deletion.warnings))
+
+
+def workloads_without_resource(api: KubernetesApi, cluster: Cluster) -> list[Manifest]:
+    """Return the live workloads of the cluster that no resource owns; none where they cannot be listed."""
+    selector = f"{names.CLUSTER_LABEL}={cluster.name}"
+    try:
+        found = [live for kind in WORKLOADS for live in api.list_objects(kind, cluster.namespace, selector)]
+    except ApiError:
+        # This is only a hint: a missing permission or an invalid label value must not fail the deletion.
+        return []
+    return [live for live in found if is_ours(live, cluster) and not is_terminating(live)]
+
+
+def remaining(deletion: Deletion, delete_claims: bool) -> Iterator[Manifest]:
+    """Yield the remaining objects of a cluster without a resource, including terminating ones."""
+    cluster = deletion.cluster
+    deletion.reads.forget()
+    observed = read_cluster(deletion.reads, cluster)
+    yield from (live for live in observed.of_kind(*targets.PRUNED_KINDS) if is_ours(live, cluster))
+    if delete_claims:
+        yield from targets.remaining_claims(cluster, deletion.reads.claims(deletion.owned), deletion.owned)
+
+
+def _everything(reads: DeletionReads) -> Observed:
+    return reads.with_all_claims(reads.labelled())
+
+
+def refusals(reads: DryRuns, planned: Iterable[Step]) -> tuple[Finding, ...]:
+    """Return why the API server rejects planned deletions, as a dry run of each of them shows."""
+    verdicts = (reads.dry_run(step) for step in planned if step.deletes)
+    found = (
+        Finding(each.rejection.reason, f"{_cause(each.rejection)} Nothing of the cluster is deleted.{_way(each.step)}")
+        for each in verdicts
+        if each.rejection is not None
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def _cause(rejection: Finding) -> str:
+    """Return the message without the consequence for a group that goes on."""
+    return rejection.message.removesuffix(" No object of a removed group is deleted.")
+
+
+def _way(step: Step) -> str:
+    """Return how the cluster can be deleted without a PVC, which a policy may protect while pods use it."""
+    way = " To delete the cluster and keep its PVCs, set disablePVCDeletionFinalizer: true."
+    return way if step.deletes_claim else ""
+
+
+class DeletionReads(DryRuns):
+    """Reads of the namespace of a cluster. What was read before a step is read again after it."""
+
+    def __init__(self, api: KubernetesApi, cluster: Cluster) -> None:
+        super().__init__(api, cluster.namespace)
+        self._cluster = cluster
+
+    def labelled(self) -> Observed:
+        """Return the objects with the label of the cluster, including ReplicaSets."""
+        return read_cluster(self, self._cluster).with_objects(replica_sets(self, self._cluster))
+
+    def with_all_claims(self, observed: Observed) -> Observed:
+        """Return the same with all PVCs of the namespace: a StatefulSet may own some that do not have our labels."""
+        return observed.with_objects(self._of_kinds(retain.CLAIM).objects.values())
+
+    def claims(self, owned: Collection[str]) -> Observed:
+        """Return all PVCs of the namespace; if the cluster has any, also all pods and workloads, which may use them.
+
+        Those of the cluster may not have its labels: users can remove them.
+        """
+        claims = self._of_kinds(retain.CLAIM)
+        has_claims = bool(targets.remaining_claims(self._cluster, claims, owned))
+        return claims.with_objects(self.users().objects.values()) if has_claims else claims
+
+    def pods(self) -> Observed:
+        """Return the pods with the labels of the cluster: few of the namespace's."""
+        return self._of_kinds("Pod", selector=f"{names.CLUSTER_LABEL}={self._cluster.name}")
+
+    def users(self) -> Observed:
+        """Return all pods and workloads of the namespace: those of other owners may not have our labels."""
+        return self._of_kinds("Pod", *WORKLOADS)
+
+    def pause(self, seconds: float) -> None:
+        """Leave controllers some time."""
+        self._api.sleep(seconds)
+
+    def _of_kinds(self, *kinds: str, selector: str = "") -> Observed:
+        found = (live for kind in kinds for live in self.list_objects(kind, selector))
+        return Observed().with_objects(found)
