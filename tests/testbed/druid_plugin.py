@@ -16,7 +16,7 @@ import pytest
 
 from .cache import lock
 from .druid.druid import Druid, DruidError
-from .druid.versions import DEFAULT
+from .druid.versions import BASIC_SECURITY, DEFAULT, version
 
 _OLDER = "27.0.0"
 Share = Callable[[str, str], Druid]
@@ -61,7 +61,7 @@ def druid_27(share_druid: Share) -> Druid:
 @pytest.fixture(scope="session")
 def druid_basic(share_druid: Share) -> Druid:
     """A Druid with basic security, which the default release cannot have everywhere."""
-    return share_druid(_OLDER, "basic")
+    return share_druid(release() if BASIC_SECURITY in version(release()).extensions else _OLDER, "basic")
 
 
 @pytest.fixture(scope="session")

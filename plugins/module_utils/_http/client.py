@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
@@ -58,10 +59,7 @@ class DruidClient:
         self._retry_budget = lambda: RetryBudget(connection.retry_timeout, now, sleep)
         self._on_retry = on_retry or _say_nothing
         self.retries_enabled = connection.retry_timeout > 0
-        self._transport = Transport(connection)
-        self._redirects = Redirects(self._transport, connection)
-        self._parser = ResponseParser(connection, self._redirects)
-        self._routers = Routers(self._redirects, self._parser)
+        self._connect(connection)
         self._servers = list(connection.urls)
         self._version_text: str | None = None
         self._is_served: dict[str, bool] = {}
@@ -78,6 +76,32 @@ class DruidClient:
     def close(self) -> None:
         """Close the connections."""
         self._transport.close()
+
+    def _connect(self, connection: Connection) -> None:
+        self._connection = connection
+        self._transport = Transport(connection)
+        self._redirects = Redirects(self._transport, connection)
+        self._parser = ResponseParser(connection, self._redirects)
+        self._routers = Routers(self._redirects, self._parser)
+
+    @property
+    def username(self) -> str | None:
+        """The user of HTTP basic authentication, None if the client has a token or no login."""
+        return self._connection.username
+
+    @property
+    def password(self) -> str | None:
+        """The password of this user."""
+        return self._connection.password
+
+    def with_login(self, username: str, password: str) -> DruidClient:
+        """Return another client for the same servers, with another login."""
+        return DruidClient(replace(self._connection, username=username, password=password, token=None))
+
+    def use_password(self, password: str) -> None:
+        """Send this password from now on: that of the user has changed."""
+        self.close()
+        self._connect(replace(self._connection, password=password))
 
     @property
     def traffic(self) -> dict[str, int]:

@@ -177,6 +177,10 @@ _WRITTEN = _either(_nothing, _has(success=_flag))
 # Of a configuration whose fields are all optional: not an error of a gateway.
 _CONFIG = _either(_nothing, lambda document: _MAPPING(document) and not _has_one_of("error", "message")(document))
 
+_CREDENTIALS = _has(salt=_text, hash=_text, iterations=_number)
+_PERMISSION = _has(action=_text, resource=_has(name=_text, type=_text))
+
+_SECURITY = "/druid-ext/basic-security"
 _OVERLORD, _COORDINATOR = "/druid/indexer/v1", "/druid/coordinator/v1"
 _COMPACTION_PATHS = rf"(?:{_OVERLORD}/compaction/config/datasources|{_COORDINATOR}/config/compaction)"
 
@@ -240,6 +244,20 @@ _FORMS = (
     _form(
         rf"POST (?:{_COORDINATOR}/(?:broker/)?config|{_OVERLORD}/(?:worker|k8s/taskrunner/executionconfig))", _WRITTEN
     ),
+    # Basic security.
+    _form(rf"GET {_SECURITY}/\w+/loadStatus", _values(_flag)),
+    _form(rf"GET {_SECURITY}/\w+/db/*/\w+", _each(_text)),
+    _form(rf"GET {_SECURITY}/authentication/db/*/users/*", _has({"credentials": _CREDENTIALS}, name=_text)),
+    _form(rf"GET {_SECURITY}/authorization/db/*/users/*", _has(name=_text, roles=_each(_text))),
+    _form(
+        rf"GET {_SECURITY}/authorization/db/*/roles/*\?.*",
+        _has({"users": _each(_text), "groupMappings": _each(_text)}, name=_text, permissions=_each(_PERMISSION)),
+    ),
+    _form(
+        rf"GET {_SECURITY}/authorization/db/*/groupMappings/*",
+        _has(name=_text, groupPattern=_text, roles=_each(_text)),
+    ),
+    _form(rf"(?:POST|DELETE) {_SECURITY}/.*", _nothing),
     # Servers.
     _form(rf"GET {_COORDINATOR}/servers\?simple=.*", _each(_has(host=_text, type=_text))),
     _form(rf"GET {_COORDINATOR}/loadqueue\?simple=.*", _values(_MAPPING)),

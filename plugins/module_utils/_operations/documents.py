@@ -24,6 +24,7 @@ DOCUMENTS: Mapping[str, Callable[[Any, str], Any]] = {
     "context": parse_mapping,
     "reset_offsets": parse_mapping,
     "rules": parse_list,
+    "permissions": parse_list,
     "parameters": parse_list,
 }
 

@@ -121,7 +121,10 @@ class Document(ABC):
             kept = [*kept_fields(before, after, self._specified, error.message)]
             error.args = (f"{error} {_hint_of_merge(kept)}" if kept else str(error),)
             raise
-        return self._fetch()
+        try:
+            return self._fetch()
+        except DruidError as error:
+            raise UncertainState(f"{self._name} was changed. The new state could not be read: {error}") from error
 
     def _confirm(self, before: Any, after: Any, error: ServerError | Unreachable) -> Any:
         """Return the current state if the change took effect despite the error; otherwise raise an error with it."""

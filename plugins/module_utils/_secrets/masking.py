@@ -33,6 +33,8 @@ _LOCATION_SUFFIXES = ("name", "namespace", "ref", "file", "path", "type", "provi
 _PASSWORDS = re.compile("pass(?:word|wd|phrase)|secret|pwd", re.IGNORECASE)
 # Values that are never treated as secrets: masking them would mask ordinary words.
 _ORDINARY = frozenset({"true", "false", "null", "none"})
+# The option of modules for when a password is set.
+_WHEN = frozenset({("update_password", "always"), ("update_password", "on_create")})
 # A secret that could be a word or a part of a name: druid is masked as a separate word, not in druid-wiki-brokers.
 _WORD = re.compile(r"[\w.-]{1,15}", re.ASCII)
 _BEFORE = r"(?:(?<![\w-])(?<!\w[./])|(?<=\\[nrt]))"
@@ -238,6 +240,8 @@ def _is_secret(name: Any, value: Any) -> bool:
     """True for an entry of a mapping whose name indicates a secret value, rather than the location of a secret."""
     value = value.text if isinstance(value, Quoting) else value
     if not (isinstance(name, str) and isinstance(value, str | int | float) and value) or isinstance(value, bool):
+        return False
+    if (name, value) in _WHEN:
         return False
     if not isinstance(value, str) and not (_PASSWORDS.search(name) and len(str(value)) >= MIN_SECRET_LENGTH):
         # a count of tokens is not a secret

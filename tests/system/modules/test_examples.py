@@ -19,21 +19,24 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.druidops.druid.tests.system.support.druid_users import remove_users
 from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible
 from ansible_collections.druidops.druid.tests.system.support.supervisor_specs import CASES
 from testbed.druid.druid import Druid
-from testbed.druid_plugin import druid, druid_27, druid_33, share_druid
+from testbed.druid_plugin import druid, druid_27, druid_33, druid_basic, share_druid
 from testbed.other_release import other_release
 
-__all__ = ["druid", "druid_27", "druid_33", "share_druid"]
+__all__ = ["druid", "druid_27", "druid_33", "druid_basic", "share_druid"]
 
 ROOT = Path(__file__).parents[3]
 ACTION_GROUP = yaml.safe_load((ROOT / "meta" / "runtime.yml").read_text(encoding="utf-8"))["action_groups"]["druid"]
 MODULES = ("supervisor", "supervisor_info", "task", "task_info")
 # These have a test of their own, because they require another release.
 OTHER_RELEASES = ("sql_ingest",)
+# These require basic security. Their order is the one in which they need one another.
+SECURITY = ("role", "user", "group_mapping", "user_info", "role_info", "group_mapping_info")
 # The others may concern settings that a Druid has once, so their examples run one after the other.
-IN_TURN = sorted({name.rpartition(".")[2] for name in ACTION_GROUP} - {*MODULES, *OTHER_RELEASES})
+IN_TURN = sorted({name.rpartition(".")[2] for name in ACTION_GROUP} - {*MODULES, *OTHER_RELEASES, *SECURITY})
 DOCUMENTS = (ROOT / "docs" / "druid-modules.md", ROOT / "README.md")
 # The names in the examples; each run has its own names, since all tests share one Druid.
 NAMES = ("wikipedia", "visits", "clicks", "orders", "retired")
@@ -44,13 +47,13 @@ def examples(module: str) -> list[dict[str, Any]]:
     return list(yaml.safe_load(found.EXAMPLES))
 
 
-def documented() -> list[dict[str, Any]]:
+def documented(*documents: Path) -> list[dict[str, Any]]:
     """Return the tasks in the documents, including those of their plays."""
-    text = "".join(document.read_text(encoding="utf-8") for document in DOCUMENTS)
+    text = "".join(document.read_text(encoding="utf-8") for document in documents)
     blocks = re.findall(r"^```yaml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    documents = [yaml.safe_load(block) for block in blocks]
+    examples = [yaml.safe_load(block) for block in blocks]
     # a mapping is a resource
-    entries = [entry for document in documents if isinstance(document, list) for entry in document]
+    entries = [entry for example in examples if isinstance(example, list) for entry in example]
     return [task for entry in entries for task in entry.get("tasks", [entry])]
 
 
@@ -80,10 +83,28 @@ def test_examples_of_sql_ingestion(druid_27: Druid, tmp_path: Path) -> None:
     run_in_order(druid_27, tmp_path, examples("sql_ingest"))
 
 
+@pytest.mark.xdist_group("permissions")
+def test_examples_of_security(druid_basic: Druid, tmp_path: Path) -> None:
+    """The administrator has both passwords in the examples, so that none changes."""
+    tasks = [task for module in SECURITY for task in examples(module)]
+    login = druid_basic.credentials
+    assert login is not None
+    text = json.dumps([*documented(ROOT / "docs" / "permissions.md"), *tasks])
+    text = text.replace("http://localhost:8888", druid_basic.url)
+    text = re.sub(r"\{\{ vault_(admin|initial)_password \}\}", login.password, text)
+    text = re.sub(r"\{\{ vault_\w+ \}\}", secrets.token_hex(8), text)
+    environment = {"DRUID_URL": druid_basic.url, "DRUID_USERNAME": login.username, "DRUID_PASSWORD": login.password}
+    try:
+        Ansible(CORES["2.19"], None, "", tmp_path).tasks(*json.loads(text), environment=environment)
+    finally:
+        for name in ("clicks", "analyst", "operators", "monitoring"):
+            remove_users(druid_basic, name)
+
+
 @pytest.mark.xdist_group("cluster-wide")
 def test_document(druid: Druid, tmp_path: Path) -> None:
     """The waiting is for a supervisor of the first example, so that comes first."""
-    run_in_order(druid, tmp_path, [examples("supervisor")[0], *documented()])
+    run_in_order(druid, tmp_path, [examples("supervisor")[0], *documented(*DOCUMENTS)])
 
 
 def run_in_order(druid: Druid, directory: Path, tasks: list[dict[str, Any]], url: str | None = None) -> None:

@@ -5,7 +5,8 @@
 """
 Each module creates, changes and removes its resource: in check mode, then not, then both again.
 
-The cases are in matrix/, with one file each. The requests to Druid are counted, independently of the result.
+The cases are in matrix/, with one file each, which may have operations of several modules that need one another.
+The requests to Druid are counted, independently of the result.
 An operation without ``writes`` changes nothing. ``druid``: releases, of which ``any`` is the one that the tests run on.
 ``ids``: the ids in the result, or the datasources, by its key. ``cluster_wide``: it changes a setting that a Druid has
 once, so that such cases run one after the other.
@@ -25,15 +26,21 @@ import yaml
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.druid_modules import Modules, Step, modules_on
 from testbed.druid.druid import Druid
-from testbed.druid_plugin import druid, druid_27, druid_33, share_druid
+from testbed.druid_plugin import druid, druid_27, druid_33, druid_basic, share_druid
 from testbed.other_release import released
 
-__all__ = ["druid", "druid_27", "druid_33", "share_druid"]
+__all__ = ["druid", "druid_27", "druid_33", "druid_basic", "share_druid"]
 
 CASES = Path(__file__).with_name("matrix")
 FACTS = ("module", "druid", "cluster_wide")
 # The fixture, and the release whose differences are put over it where it cannot be had.
-DRUIDS = {"any": ("druid", None), "27.0.0": ("druid_27", None), "37.0.0": ("druid_33", "37.0.0")}
+DRUIDS = {
+    "any": ("druid", None),
+    "27.0.0": ("druid_27", None),
+    "37.0.0": ("druid_33", "37.0.0"),
+    # the release that can be had with basic security
+    "basic": ("druid_basic", None),
+}
 
 
 # One of each sort: what has an id and a state, what has revisions, and a configuration that a Druid has once.
@@ -115,15 +122,21 @@ def verify(operation: str, specified: dict[str, Any], steps: list[Step]) -> None
         assert short_form(specified["arguments"], step.result), operation
 
 
+def listed(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the lists of resources, by key; the roles of a user are a list of names."""
+    lists = {kind: fields[kind] for kind in KINDS if kind in fields}
+    return {kind: each for kind, each in lists.items() if each and isinstance(each[0], dict)}
+
+
 def ids(result: dict[str, Any]) -> dict[str, list[str]]:
     """Return the ids of the resources in a result, by key."""
-    return {kind: [each.get("id") or each["datasource"] for each in result[kind]] for kind in KINDS if kind in result}
+    return {kind: [each.get("id") or each["datasource"] for each in found] for kind, found in listed(result).items()}
 
 
 def short_form(arguments: dict[str, Any], result: dict[str, Any]) -> bool:
     """Return whether the result of a call for one thing has the fields of its entry at the top level, and no other."""
-    [entries] = [result[kind] for kind in KINDS if kind in result]
-    is_one = len(entries) == 1 and "changed" in entries[0] and not arguments.keys() & KINDS
+    [entries] = listed(result).values()
+    is_one = len(entries) == 1 and "changed" in entries[0] and not listed(arguments)
     return ("id" in result or "datasource" in result) == is_one and (not is_one or entries[0].items() <= result.items())
 
 

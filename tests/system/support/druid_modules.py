@@ -102,7 +102,7 @@ class Modules:
 
     def _marker(self, number: int) -> dict[str, Any]:
         """A request that separates the exchanges of two tasks."""
-        return {"ansible.builtin.uri": {"url": f"{self.proxy.url}/step/{number}", "status_code": [200, 404]}}
+        return {"ansible.builtin.uri": {"url": f"{self.proxy.url}/step/{number}", "status_code": [200, 401, 404]}}
 
     def _exchanges(self, tasks: int) -> list[list[Exchange]]:
         """Return the requests of each task to Druid."""

@@ -65,6 +65,19 @@ def user_with(druid: Druid, rights: Iterable[Right]) -> Iterator[Connection]:
         druid.request("DELETE", _PATH.format("authorization", "roles", name), server="coordinator")
 
 
+def remove_users(druid: Druid, name: str) -> None:
+    """Remove the users, roles and group mappings whose names begin with this name."""
+    for part, kind in (
+        ("authentication", "users"),
+        ("authorization", "users"),
+        ("authorization", "groupMappings"),
+        ("authorization", "roles"),
+    ):
+        for each in druid.request("GET", _PATH.format(part, kind, "").rstrip("/"), server="coordinator"):
+            if each.startswith(name):
+                druid.request("DELETE", _PATH.format(part, kind, each), server="coordinator")
+
+
 def _post(druid: Druid, part: str, kind: str, name: str, body: object = None) -> None:
     druid.request("POST", _PATH.format(part, kind, name), body, server="coordinator")
 

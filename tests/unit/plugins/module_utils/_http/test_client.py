@@ -28,7 +28,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.misbehav
 __all__ = ["fake_time"]
 
 SUPERVISOR = "/druid/indexer/v1/supervisor"
-USERS = "/druid-ext/basic-security/authentication/db/basic/users"
+USERS = "/druid-ext/an-extension/users"
 PROXIED_USERS = f"/proxy/coordinator{USERS}"
 
 

@@ -116,6 +116,16 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ),
     ("compaction", {"compactions": [{"datasource": "a", "config": "taskContext: {awsExternalId: hunter2 of mine}"}]}),
     ("compaction", {"datasource": "a", "config": {"taskContext": {"awsExternalId": "hunter2 of mine"}}}),
+    ("user", {"id": "a", "user_password": "hunter2 of mine", "roles": []}),
+    (
+        "user",
+        {
+            "users": [{"id": "a", "user_password": "hunter2 of mine", "update_password": "on_create"}],
+            "initial_password": "hunter2 of mine",
+            "username": "admin",
+            "password": "another one",
+        },
+    ),
     ("retention_rules", {"datasource": "a", "rules": '[{"type": "x", "awsExternalId": "hunter2 of mine"}]'}),
     ("retention_rules", {"retention_rules": [{"datasource": "a", "rules": "[{awsExternalId: hunter2 of mine}]"}]}),
 ]
@@ -129,6 +139,10 @@ EMPTY: dict[str, Any] = {
     "/druid/indexer/v1/compaction/config/cluster": {"compactionTaskSlotRatio": 0.1},
     "/druid/indexer/v1/compaction/config/datasources": {"compactionConfigs": []},
     "/druid/indexer/v1/supervisor": [],
+    "/druid-ext/basic-security/authentication/loadStatus": {"basic": True},
+    "/druid-ext/basic-security/authorization/loadStatus": {"basic": True},
+    "/druid-ext/basic-security/authentication/db/basic/users": [],
+    "/druid-ext/basic-security/authorization/db/basic/users": [],
     "/druid/indexer/v1/supervisor?full=true": [],
 }
 
@@ -142,6 +156,8 @@ def test_secret_by_its_path_is_masked(module: str, options: dict[str, Any], chec
             say(400, {"error": f"no hunter2 of mine, {asked.body.decode()}"})(handler)
         elif asked.path in EMPTY:
             say(200, EMPTY[asked.path])(handler)
+        elif "/users/" in asked.path:
+            say(400, {"error": "User [a] does not exist."})(handler)
         else:
             say(404, {"error": "nothing of that name"})(handler)
 
@@ -150,7 +166,9 @@ def test_secret_by_its_path_is_masked(module: str, options: dict[str, Any], chec
     assert result.get("failed", False) is not check_mode
     assert "hunter2" not in json.dumps(result)
     assert "********" in json.dumps(result["invocation"])
-    assert "********" in (json.dumps(result["diff"]) if check_mode else result["msg"])
+    shown = json.dumps(result["diff"]) if check_mode else result["msg"]
+    # of a password, a diff shows only that it is set
+    assert "********" in shown or '"password_is_set": true' in shown
 
 
 UNREADABLE: list[tuple[str, dict[str, Any]]] = [

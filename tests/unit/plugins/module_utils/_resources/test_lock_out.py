@@ -1,0 +1,43 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is judged if Druid does not know the roles of the module's login. The other cases run on a real Druid."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._resources.lock_out import LockOut
+from ansible_collections.druidops.druid.plugins.module_utils._resources.security_store import Store
+
+MANAGES = [{"resource": {"type": "CONFIG", "name": ".*"}, "action": action} for action in ("READ", "WRITE")]
+
+
+class Authorizer:
+    """Two roles that manage users, one that does not, and a user with the first."""
+
+    def permissions(self, roles: Any) -> list[Any]:
+        return [permission for role in roles for permission in (MANAGES if role in ("a", "b") else [])]
+
+    def roles_of(self, kind: str, name: str) -> list[str]:
+        return ["a"] if (kind, name) == ("users", "known") else []
+
+
+def judge(username: str | None) -> LockOut:
+    return LockOut(username, cast(Store, Authorizer()))
+
+
+@pytest.mark.parametrize(("username", "warnings"), [(None, 1), ("of_directory", 1), ("known", 0)])
+def test_login_without_a_record_is_warned(username: str | None, warnings: int) -> None:
+    """With a token, with the roles of a group, and with enough of its own."""
+    guard = judge(username)
+    assert len(guard.of_role("b", MANAGES, [])) == warnings
+    assert len(guard.of_group_mapping(["b", "c"], ["c"])) == warnings
+    assert guard.of_group_mapping(["b", "c"], ["b"]) == []
+
+
+def test_any_user_may_be_the_one_of_a_token() -> None:
+    assert len(judge(None).of_user("known", ["a"], [])) == 1
+    assert judge("of_directory").of_user("known", ["a"], []) == []
