@@ -54,7 +54,10 @@ sys.exit(main())
 def lay_out(directory: Path) -> Path:
     """Make what the image has in /opt/ansible, from the checkout; return the directory."""
     command = [sys.executable, "-m", "tools.ci.image_layout", directory, VIRTUAL]
-    subprocess.run([*command, os.environ["DRUIDOPS_KUBERNETES_CORE_NEWEST"]], check=True, cwd=COLLECTION)
+    # the image has its bytecode beside the files
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": ""}
+    command.append(os.environ["DRUIDOPS_KUBERNETES_CORE_NEWEST"])
+    subprocess.run(command, env=environment, check=True, cwd=COLLECTION)
     return directory
 
 
