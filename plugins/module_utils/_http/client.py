@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from http import HTTPStatus
 from types import TracebackType
 from typing import Any
 
@@ -194,7 +195,9 @@ class DruidClient:
                 return self._try_servers(request)
             except (Unreachable, ServerError) as error:
                 delay = error.retry_after if isinstance(error, ServerError) else None
-                if not (request.idempotent and error.is_transient and retry_budget.allows(delay)):
+                status = error.status if isinstance(error, ServerError) else None
+                may_succeed = error.is_transient if status is None else _may_be_repeated(request, status)
+                if not (request.idempotent and may_succeed and retry_budget.allows(delay)):
                     raise
                 if not is_reported and retry_budget.elapsed_after(delay) >= SILENT_SECONDS:
                     is_reported = True
@@ -208,7 +211,7 @@ class DruidClient:
         for server in self._candidates(request):
             try:
                 response = self._send(server, request)
-                if not (response.status in TRANSIENT_STATUSES and request.idempotent):
+                if not _may_be_repeated(request, response.status):
                     self._prefer(server)
                     return self._parser.result(server, request, response)
                 failures.append(self._parser.server_error(request, response))
@@ -240,6 +243,12 @@ SILENT_SECONDS = 3.0
 
 def _say_nothing(message: str) -> None:
     del message
+
+
+def _may_be_repeated(request: HttpRequest, status: int) -> bool:
+    """Return whether to repeat a request with this response. A query that took too long would take as long again."""
+    took_too_long = request.path == SQL and status == HTTPStatus.GATEWAY_TIMEOUT
+    return request.idempotent and status in TRANSIENT_STATUSES and not took_too_long
 
 
 def _combined(failures: list[Unreachable | ServerError]) -> Unreachable | ServerError:

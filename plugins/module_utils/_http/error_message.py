@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.module_utils._http import permissions, shapes
 from ansible_collections.druidops.druid.plugins.module_utils._http.connection import Connection
-from ansible_collections.druidops.druid.plugins.module_utils._http.request import HttpRequest
+from ansible_collections.druidops.druid.plugins.module_utils._http.request import SQL, HttpRequest
 
 MAX_TEXT_LENGTH = 600
 # Of an error in an unknown form.
@@ -169,9 +169,13 @@ _UNKNOWN_TYPE = re.compile(
 )
 
 
+# What Druid reports about a lookup whose version does not replace the current one: with all of that, as Java writes it.
+_CURRENT_LOOKUP = re.compile(r"(can't replace existing spec) \[.*", re.DOTALL)
+
+
 def _short(text: str) -> str:
     """Return one line, without Java package names and stack traces."""
-    line = " ".join(re.split(r"\n\s*at ", text, maxsplit=1)[0].split())
+    line = " ".join(re.split(r"\n\s*at ", _CURRENT_LOOKUP.sub(r"\1", text), maxsplit=1)[0].split())
     line = _UNKNOWN_TYPE.sub(r"\g<problem>", _PACKAGE.sub("", line))
     return line if len(line) <= MAX_TEXT_LENGTH else f"{line[: MAX_TEXT_LENGTH - 1]}…"
 
@@ -211,8 +215,8 @@ _MISSING_SQL = {
 
 
 def hint_of_missing_sql(path: str, status: int) -> str:
-    """Return a hint if the server does not accept SQL ingestion, an empty string if the response is another error."""
-    return _MISSING_SQL.get(status, "") if path == _SQL_TASK else ""
+    """Return a hint if the server does not accept SQL, or SQL ingestion; empty if the response is another error."""
+    return _MISSING_SQL.get(status, "") if path == _SQL_TASK or (path, status) == (SQL, 404) else ""
 
 
 def hint_of_unlisted(target: str) -> str:

@@ -32,7 +32,9 @@ class Unreachable(DruidError):
     ) -> None:
         self.method, self.url, self.reason, self.hint = method, url, reason, hint
         self.sent, self.is_transient, self.is_timeout = sent, is_transient, is_timeout
-        caution = "It may have taken effect. Check before you send it again" if sent and method != "GET" else ""
+        # that of queries, which change nothing
+        is_read = method == "GET" or url.endswith("/druid/v2/sql")
+        caution = "" if is_read or not sent else "It may have taken effect. Check before you send it again"
         super().__init__(sentences(f"{method} {url} got no response: {reason}", hint, caution))
 
 

@@ -59,8 +59,9 @@ _DATASOURCES: tuple[Path, ...] = (
 
 def required(method: str, path: str, document: Any, query: str = "") -> list[str]:
     """Return the permissions that a request needs: ``READ on STATE STATE``; an empty list if that is unknown."""
-    if path == "/druid/v2/sql/task":
-        return list(_of_statement(str(value_at(document, ("query",)) or "")))
+    if path in ("/druid/v2/sql", "/druid/v2/sql/task") and method == "POST":
+        query = str(value_at(document, ("query",)) or "")
+        return list(_of_statement(query) if path.endswith("/task") else _of_query(query))
     action = "READ" if method == "GET" else "WRITE"
     for rule in RULES:
         if found := re.match(rf"{rule.below}(?:/|$)", path):
@@ -85,12 +86,21 @@ _TARGET = re.compile(
 _EXTERNAL = re.compile(r"\b(?:EXTERN|HTTP|INLINE|LOCALFILES|S3)\s*\(", re.IGNORECASE)
 
 
+# Druid omits from other tables of this schema what the user may not read.
+_SERVERS = re.compile(r"\bsys\"?\s*\.\s*\"?server", re.IGNORECASE)
+_TABLES = "READ on DATASOURCE of each table that it reads"
+
+
+def _of_query(query: str) -> Iterator[str]:
+    yield "READ on STATE STATE" if _SERVERS.search(query) else _TABLES
+
+
 def _of_statement(query: str) -> Iterator[str]:
     target = _TARGET.search(query)
     yield f"WRITE on DATASOURCE {target['name']}" if target else "WRITE on the target"
     if _EXTERNAL.search(query):
         yield "READ on EXTERNAL EXTERNAL"
-    yield "READ on DATASOURCE of each table that it reads"
+    yield _TABLES
 
 
 def as_text(permissions: list[str]) -> str:

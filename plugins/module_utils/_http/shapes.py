@@ -172,6 +172,8 @@ _SPEC = _both(_has({"suspended": _flag, "spec": _MAPPING}, type=_text), _has_one
 _SUPERVISOR = _has({"detailedState": _text}, id=_text, state=_text)
 _COMPACTION = _has(dataSource=_text)
 _RULES = _each(_has(type=_text))
+_LOOKUP = _has({"version": _text}, lookupExtractorFactory=_MAPPING)
+_LOADED = _has({"current": _MAPPING, "toLoad": _MAPPING, "toDrop": _each(_text)})
 # POST of a configuration: empty, for compaction since Druid 33 with a field.
 _WRITTEN = _either(_nothing, _has(success=_flag))
 # Of a configuration whose fields are all optional: not an error of a gateway.
@@ -258,6 +260,13 @@ _FORMS = (
         _has(name=_text, groupPattern=_text, roles=_each(_text)),
     ),
     _form(rf"(?:POST|DELETE) {_SECURITY}/.*", _nothing),
+    # Lookups.
+    _form(rf"GET {_COORDINATOR}/lookups/config", _each(_text)),
+    _form(rf"GET {_COORDINATOR}/lookups/config/all", _values(_values(_LOOKUP))),
+    _form(rf"GET {_COORDINATOR}/lookups/config/*/*", _LOOKUP),
+    _form(rf"GET {_COORDINATOR}/lookups/nodeStatus\?.*", _values(_values(_LOADED))),
+    _form(rf"POST {_COORDINATOR}/lookups/config", _MAPPING),
+    _form(rf"(?:POST|DELETE) {_COORDINATOR}/lookups/config/*/*", _nothing),
     # Servers.
     _form(rf"GET {_COORDINATOR}/servers\?simple=.*", _each(_has(host=_text, type=_text))),
     _form(rf"GET {_COORDINATOR}/loadqueue\?simple=.*", _values(_MAPPING)),

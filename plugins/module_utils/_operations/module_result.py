@@ -40,7 +40,7 @@ class ModuleResult:
     id: str = "id"
     diff: list[dict[str, Any]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    _ids: set[str] = field(default_factory=set)
+    _ids: set[tuple[str, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         for item in self.items:
@@ -54,19 +54,20 @@ class ModuleResult:
         except DruidError as error:
             item.result.update(failed=True, msg=str(error))
 
-    def identify(self, item: Item, identifier: str) -> None:
-        """Set the id of an item. InvalidInput if it is the id of another item."""
+    def identify(self, item: Item, identifier: str, group: str = "") -> None:
+        """Set the id of an item. InvalidInput if it is the id of another item of the same group, such as a tier."""
         item.result[self.id] = identifier
-        if identifier in self._ids:
+        item.title = f"{group}/{identifier}" if group else identifier
+        if (group, identifier) in self._ids:
             raise InvalidInput(self.id, identifier, f"duplicate {self.id}; list each only once")
-        self._ids.add(identifier)
+        self._ids.add((group, identifier))
 
     def record(self, item: Item, change: Change, warnings: Iterable[str]) -> None:
         """Add the change of an item. DruidError if its outcome is uncertain."""
         if change.changed:
             # the name of the thing is its kind in the table
             before, after = masked_pair(*diff_of(self.name.removesuffix(" of"), change.before, change.after))
-            self.add_diff(item.result[self.id], before, after)
+            self.add_diff(item.title or item.result[self.id], before, after)
         self.warnings.extend(warnings)
         item.result.update({"changed": change.changed, self.state: masked(change.now)})
         if change.problem:

@@ -57,11 +57,12 @@ class OneOrMany:
 class Item:
     """One thing of a call. ``options``: its own, including its state. ``place``: where they are, "" if not in a list.
 
-    ``result``: what the module returns about it.
+    ``result``: what the module returns about it. ``title``: its name in a diff, "" if that is its id.
     """
 
     options: Options
     place: str = ""
+    title: str = ""
     result: dict[str, Any] = field(default_factory=dict)
 
     @property

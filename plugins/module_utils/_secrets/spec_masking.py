@@ -58,14 +58,13 @@ class SecretField(NamedTuple):
 
 
 SECRET_FIELDS = (
-    # consumers of Kafka and of RabbitMQ (docs: ingestion/kafka-ingestion, extensions-contrib/rabbit-super-stream-*)
-    SecretField(("consumerProperties", "sasl.jaas.config")),
-    SecretField(("consumerProperties", "*password")),
-    SecretField(("consumerProperties", "*.key")),
-    SecretField(("consumerProperties", "*secret")),
-    SecretField(("consumerProperties", "*token")),
-    SecretField(("consumerProperties", "*.passphrase")),
-    SecretField(("consumerProperties", "*.user.info")),
+    # consumers of Kafka and of RabbitMQ (docs: ingestion/kafka-ingestion, extensions-contrib/rabbit-super-stream-*),
+    # and lookups from Kafka (docs: extensions-core/kafka-extraction-namespace)
+    *(
+        SecretField((properties, name))
+        for properties in ("consumerProperties", "kafkaProperties")
+        for name in ("sasl.jaas.config", "*password", "*.key", "*secret", "*token", "*.passphrase", "*.user.info")
+    ),
     # the values of a DynamicConfigProvider (docs: operations/dynamic-config-provider)
     SecretField(("druid.dynamic.config.provider", "config")),
     SecretField(("config",), "mapString"),

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.druidops.druid.tests.system.support.druid_lookups import remove_lookups
 from ansible_collections.druidops.druid.tests.system.support.druid_users import remove_users
 from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible
 from ansible_collections.druidops.druid.tests.system.support.supervisor_specs import CASES
@@ -39,7 +40,7 @@ SECURITY = ("role", "user", "group_mapping", "user_info", "role_info", "group_ma
 IN_TURN = sorted({name.rpartition(".")[2] for name in ACTION_GROUP} - {*MODULES, *OTHER_RELEASES, *SECURITY})
 DOCUMENTS = (ROOT / "docs" / "druid-modules.md", ROOT / "README.md")
 # The names in the examples; each run has its own names, since all tests share one Druid.
-NAMES = ("wikipedia", "visits", "clicks", "orders", "retired")
+NAMES = ("wikipedia", "visits", "clicks", "orders", "retired", "countries", "customers")
 
 
 def examples(module: str) -> list[dict[str, Any]]:
@@ -137,6 +138,7 @@ def leave_nothing(druid: Druid, ending: str) -> None:
     for config in druid.request("GET", compaction)["compactionConfigs"]:
         if config["dataSource"].endswith(ending):
             druid.request("DELETE", f"{compaction}/{config['dataSource']}")
+    remove_lookups(druid, ending)
     for datasource in druid.request("GET", "/druid/coordinator/v1/rules"):
         if datasource.endswith(ending):
             druid.request("POST", f"/druid/coordinator/v1/rules/{datasource}", [])

@@ -9,7 +9,8 @@ The cases are in matrix/, with one file each, which may have operations of sever
 The requests to Druid are counted, independently of the result.
 An operation without ``writes`` changes nothing. ``druid``: releases, of which ``any`` is the one that the tests run on.
 ``ids``: the ids in the result, or the datasources, by its key. ``cluster_wide``: it changes a setting that a Druid has
-once, so that such cases run one after the other.
+once, so that such cases run one after the other. ``prepared``: a request that makes no difference to a Druid which has
+had it before: method, path and body.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from testbed.other_release import released
 __all__ = ["druid", "druid_27", "druid_33", "druid_basic", "share_druid"]
 
 CASES = Path(__file__).with_name("matrix")
-FACTS = ("module", "druid", "cluster_wide")
+FACTS = ("module", "druid", "cluster_wide", "prepared")
 # The fixture, and the release whose differences are put over it where it cannot be had.
 DRUIDS = {
     "any": ("druid", None),
@@ -75,8 +76,11 @@ KINDS = _kinds()
 def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Modules, dict[str, Any]]]:
     """A target, and the modules on a Druid of a release that has it."""
     target, release = request.param
+    matrix = _read(target)
     fixture, over = DRUIDS[release]
     shared: Druid = request.getfixturevalue(fixture)
+    if "prepared" in matrix:
+        shared.request(*matrix["prepared"])
     kafka = shared.kafka.address if shared.kafka else ""
     # accepts connections, and never responds
     with (
@@ -86,7 +90,7 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Modul
     ):
         host, port = silence.getsockname()
         values = {"name": f"m{secrets.token_hex(4)}", "kafka": kafka, "silence": f"{host}:{port}"}
-        yield modules, _filled(_read(target), values)
+        yield modules, _filled(matrix, values)
 
 
 # so that it is seen that a Druid is needed (conftest.py)

@@ -21,6 +21,7 @@ import yaml
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import Connection
 from ansible_collections.druidops.druid.plugins.module_utils._operations import module as _module
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
+from ansible_collections.druidops.druid.tests.system.support.druid_lookups import remove_lookups
 from ansible_collections.druidops.druid.tests.system.support.druid_users import Right, remove_users, user_with
 from testbed.druid.druid import Druid
 from testbed.druid_plugin import druid_basic, share_druid
@@ -39,13 +40,14 @@ PLUGINS = Path(_module.__file__).parents[2]
 
 @pytest.fixture
 def name(druid_basic: Druid) -> Iterator[str]:
-    """A name in use by nothing; afterwards no supervisor, task, rule, configuration or user has it in its name."""
+    """A new name; afterwards no supervisor, task, rule, lookup, configuration or user has it in its name."""
     name = f"p{secrets.token_hex(4)}"
     yield name
     for method, path, body in leftovers(druid_basic):
         if name in path:
             druid_basic.request(method, path, body)
     remove_users(druid_basic, name)
+    remove_lookups(druid_basic, name)
 
 
 def leftovers(druid: Druid) -> Iterator[tuple[str, str, Any]]:

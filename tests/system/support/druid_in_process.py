@@ -15,6 +15,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import Connection, DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._operations.compaction import ensure_compaction
 from ansible_collections.druidops.druid.plugins.module_utils._operations.dynamic_config import ensure_configs
+from ansible_collections.druidops.druid.plugins.module_utils._operations.lookup import ensure_lookup
 from ansible_collections.druidops.druid.plugins.module_utils._operations.retention_rules import ensure_rules
 from ansible_collections.druidops.druid.plugins.module_utils._operations.supervisor import ensure_supervisor
 from ansible_collections.druidops.druid.plugins.module_utils._operations.task import ensure_query, ensure_task
@@ -49,6 +50,17 @@ _QUERY: dict[str, Any] = {**_TASK, "queries": None, "query": None, "context": No
 _AUDIT: dict[str, Any] = {"author": None, "comment": None, "unknown_fields": "warn"}
 _COMPACTION: dict[str, Any] = {"datasource": None, "config": None, "state": "present", "compactions": None, **_AUDIT}
 _RULES: dict[str, Any] = {"datasource": None, "rules": None, "state": "present", "retention_rules": None, **_AUDIT}
+_LOOKUP: dict[str, Any] = {
+    "id": None,
+    "tier": "__default",
+    "spec": None,
+    "custom_type": False,
+    "state": "present",
+    "lookups": None,
+    "wait": False,
+    "wait_timeout": 120.0,
+    **_AUDIT,
+}
 _CONFIGS = dict.fromkeys(("coordinator", "overlord", "kubernetes_task_runner", "broker", "compaction"))
 
 
@@ -92,6 +104,10 @@ class Direct:
     def retention_rules(self, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
         """Return the result of the module retention_rules."""
         return self._call(ensure_rules, {**_RULES, **params}, check_mode)
+
+    def lookup(self, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
+        """Return the result of the module lookup."""
+        return self._call(ensure_lookup, {**_LOOKUP, **params}, check_mode)
 
     def dynamic_config(self, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
         """Return the result of the module dynamic_config."""

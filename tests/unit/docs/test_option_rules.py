@@ -50,9 +50,18 @@ class Module:
         return self.name.endswith("_info")
 
     @property
+    def connects_to_druid(self) -> bool:
+        """True if the module uses Druid's API; the actions connect to Kubernetes."""
+        return "connect_timeout" in self.arguments
+
+    @property
+    def is_query(self) -> bool:
+        return self.name == "query"
+
+    @property
     def manages_druid(self) -> bool:
-        """True if the module changes something over Druid's API; the actions connect to Kubernetes."""
-        return "connect_timeout" in self.arguments and not self.is_info
+        """True if the module changes something over Druid's API."""
+        return self.connects_to_druid and not self.is_info and not self.is_query
 
     @property
     def many(self) -> str | None:
@@ -125,7 +134,7 @@ def text_or_structure(module: Module) -> Problems:
             yield f"{place} must be of type raw, and its text be parsed by document_of"
         if is_structure and name not in DOCUMENTS:
             yield f"{place} is not in DOCUMENTS of _operations/documents.py"
-        if name in DOCUMENTS and module.manages_druid and not option.get("no_log"):
+        if name in DOCUMENTS and module.connects_to_druid and not option.get("no_log"):
             yield f"{place} must have no_log: it may contain secrets"
         if name in DOCUMENTS and name == place and "JSON or YAML string" not in module.described(name):
             yield f"the description of {place} does not say that it may be a JSON or YAML string"
@@ -161,6 +170,20 @@ def info(module: Module) -> Problems:
     for place, names in (("filter", module.arguments), ("field of an entry", entry)):
         if identity not in names:
             yield f"must have a {place} {identity}, as {module.managing.name}"
+
+
+def queries(module: Module) -> Problems:
+    if not module.is_query:
+        return
+    yield from (f"has the option {name}" for name in ("state", "wait") if name in module.arguments)
+    if module.many:
+        yield f"has the list of items {module.many}"
+    if module.returned.get("rows", {}).get("type") != "list":
+        yield "must return the list rows"
+    if module.documentation["attributes"]["diff_mode"].get("support") != "N/A":
+        yield "must not have a diff: it changes nothing"
+    if not module.arguments["query"].get("no_log"):
+        yield "query must have no_log: it may contain secrets"
 
 
 def wait(module: Module) -> Problems:
@@ -235,6 +258,7 @@ RULES: dict[str, Callable[[Module], Problems]] = {
     "text or structure": text_or_structure,
     "results": results,
     "info modules": info,
+    "queries": queries,
     "wait": wait,
     "common names": common_names,
     "names": names,
@@ -516,6 +540,41 @@ def test_violation_of_an_info_module_is_reported(violate: Callable[[Module], Any
     assert broken_rules(module) == expected
 
 
+def query() -> Module:
+    arguments = {"connect_timeout": {"type": "float"}, "query": {"type": "str", "no_log": True}}
+    options = {"connect_timeout": {"description": "In seconds."}}
+    attributes = {**SUPPORTED, "diff_mode": {"support": "N/A"}}
+    return copy.deepcopy(
+        Module("query", arguments, {"options": options, "attributes": attributes}, {"rows": {"type": "list"}})
+    )
+
+
+VIOLATIONS_OF_QUERY: list[tuple[Callable[[Module], Any], str]] = [
+    (lambda module: module.arguments.update(state=STATE), "queries: has the option state"),
+    (
+        lambda module: module.arguments.update(queries={"type": "list", "options": {"query": {"type": "str"}}}),
+        "queries: has the list of items queries",
+    ),
+    (lambda module: module.returned.pop("rows"), "queries: must return the list rows"),
+    (
+        lambda module: module.documentation["attributes"]["diff_mode"].update(support="full"),
+        "queries: must not have a diff: it changes nothing",
+    ),
+    (
+        lambda module: module.arguments["query"].update(no_log=False),
+        "queries: query must have no_log: it may contain secrets",
+    ),
+]
+
+
+@pytest.mark.parametrize(("violate", "expected"), VIOLATIONS_OF_QUERY)
+def test_violation_of_a_query_is_reported(violate: Callable[[Module], Any], expected: str) -> None:
+    module = query()
+    assert broken_rules(module) == []
+    violate(module)
+    assert broken_rules(module) == [expected]
+
+
 def test_datasource_is_not_also_an_id() -> None:
     module = lookup()
     module.arguments["datasource"] = module.arguments.pop("id")
@@ -527,4 +586,5 @@ def test_datasource_is_not_also_an_id() -> None:
 
 def test_every_rule_has_a_violation() -> None:
     expected = [text for _violate, texts in [*VIOLATIONS, *VIOLATIONS_OF_INFO] for text in texts]
+    expected += [text for _violate, text in VIOLATIONS_OF_QUERY]
     assert {text.partition(":")[0] for text in expected} == RULES.keys()

@@ -63,6 +63,11 @@ def test_permissions_of_a_statement(query: str, permissions: list[str]) -> None:
     assert required("POST", "/druid/v2/sql/task", {"query": query}) == permissions
 
 
+def test_permissions_of_a_query() -> None:
+    assert required("POST", "/druid/v2/sql", {"query": "SELECT 1 FROM sys.segments, a"}) == [TABLES]
+    assert required("POST", "/druid/v2/sql", {"query": 'SELECT 1 FROM "sys"."servers"'}) == ["READ on STATE STATE"]
+
+
 def test_list_of_one_datasource() -> None:
     assert required("GET", f"{INDEXER}/tasks", None, "?datasource=a+b&max=5") == ["READ on DATASOURCE a b"]
 

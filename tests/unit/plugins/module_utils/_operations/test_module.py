@@ -98,6 +98,12 @@ def test_error_is_only_the_message(server: Server) -> None:
     assert PASSWORD not in json.dumps(result, ensure_ascii=False)
 
 
+JDBC = {
+    "lookupExtractorFactory": {
+        "type": "cachedNamespace",
+        "extractionNamespace": {"type": "jdbc", "connectorConfig": {"user": "me", "password": "hunter2 of mine"}},
+    }
+}
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("supervisor", {"id": "a", "spec": {"type": "x", "requestHeaders": {"X-Anything": "hunter2 of mine"}}}),
     ("supervisor", {"id": "a", "spec": '{"type": "x", "requestHeaders": {"X-Anything": "hunter2 of mine"}}'}),
@@ -126,6 +132,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             "password": "another one",
         },
     ),
+    ("lookup", {"id": "a", "spec": {"lookupExtractorFactory": {"type": "map", "requestHeaders": "hunter2 of mine"}}}),
+    ("lookup", {"lookups": [{"id": "a", "spec": JDBC}, {"id": "a", "tier": "b", "spec": str(JDBC)}]}),
     ("retention_rules", {"datasource": "a", "rules": '[{"type": "x", "awsExternalId": "hunter2 of mine"}]'}),
     ("retention_rules", {"retention_rules": [{"datasource": "a", "rules": "[{awsExternalId: hunter2 of mine}]"}]}),
 ]
@@ -135,6 +143,9 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 EMPTY: dict[str, Any] = {
     "/status": {"version": "33.0.0"},
     "/druid/coordinator/v1/rules/a": [],
+    "/druid/coordinator/v1/lookups/config": [],
+    "/druid/coordinator/v1/lookups/config/all": {},
+    "/druid/coordinator/v1/lookups/nodeStatus?discover=true&detailed=false": {},
     "/druid/coordinator/v1/isLeader": {"leader": True},
     "/druid/indexer/v1/compaction/config/cluster": {"compactionTaskSlotRatio": 0.1},
     "/druid/indexer/v1/compaction/config/datasources": {"compactionConfigs": []},
@@ -180,6 +191,7 @@ UNREADABLE: list[tuple[str, dict[str, Any]]] = [
     ("sql_ingest", {"query": "SELECT 1", "parameters": "hunter2: 1"}),
     ("compaction", {"datasource": "a", "config": "hunter2"}),
     ("retention_rules", {"datasource": "a", "rules": "hunter2: 1"}),
+    ("lookup", {"id": "a", "spec": "- hunter2"}),
     ("dynamic_config", {"coordinator": "- hunter2"}),
     ("dynamic_config", {"kubernetes_task_runner": "- hunter2"}),
 ]

@@ -23,6 +23,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._operations.dynamic
     dynamic_config_info,
     ensure_configs,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._operations.lookup import ensure_lookup, lookup_info
 from ansible_collections.druidops.druid.plugins.module_utils._operations.retention_rules import (
     ensure_rules,
     retention_rules_info,
@@ -80,7 +81,18 @@ _COMPACTION = {"datasource": None, "config": None, "state": "present", "compacti
 _RULES = {"datasource": None, "rules": None, "state": "present", "retention_rules": None, **_AUDIT}
 _CONFIGS = ("coordinator", "overlord", "kubernetes_task_runner", "broker", "compaction")
 _CONFIG = {**dict.fromkeys(_CONFIGS), "unknown_fields": "warn", **_AUDIT}
-_INFO = {"id": None, "datasource": None, "state": None, "status": True, "history": 2, "type": None, "limit": 10}
+_LOOKUP = {"id": "a", "tier": "a", "custom_type": False, "state": "present", "lookups": None, "wait": False, **_AUDIT}
+_LOOKUP_SPEC = {"lookupExtractorFactory": {"type": "map", "map": {}}}
+_INFO = {
+    "tier": None,
+    "id": None,
+    "datasource": None,
+    "state": None,
+    "status": True,
+    "history": 2,
+    "type": None,
+    "limit": 10,
+}
 
 Operation = tuple[Callable[..., Any], dict[str, Any]]
 ENSURE: dict[str, Operation] = {
@@ -102,6 +114,9 @@ ENSURE: dict[str, Operation] = {
     "task runner": (ensure_configs, {**_CONFIG, "kubernetes_task_runner": {"type": "default"}}),
     "brokers": (ensure_configs, {**_CONFIG, "broker": {"queryContext": {"a": 1}}}),
     "cluster compaction": (ensure_configs, {**_CONFIG, "compaction": {"compactionTaskSlotRatio": 0.5}}),
+    "lookup": (ensure_lookup, {**_LOOKUP, "spec": _LOOKUP_SPEC}),
+    "lookup, absent": (ensure_lookup, {**_LOOKUP, "state": "absent"}),
+    "lookups": (ensure_lookup, {**_LOOKUP, "id": None, "lookups": [{**_LOOKUP, "spec": _LOOKUP_SPEC}]}),
 }
 READ: dict[str, Operation] = {
     "supervisor_info": (supervisor_info, _INFO),
@@ -110,6 +125,7 @@ READ: dict[str, Operation] = {
     "compaction_info": (compaction_info, _INFO),
     "retention_rules_info": (retention_rules_info, _INFO),
     "retention_rules_info of one": (retention_rules_info, {**_INFO, "datasource": "a"}),
+    "lookup_info": (lookup_info, _INFO),
     "dynamic_config_info": (dynamic_config_info, _INFO),
 }
 # What the deletion of a DruidIngestion sends.

@@ -77,6 +77,8 @@ SPECS: list[Any] = [
     stream("kafka", consumerProperties={"password": 1234567, "ssl.key.password": "%%"}),
     stream("kinesis", stream="wiki", awsAssumedRoleArn="arn:aws:iam::1:role/wiki", awsExternalId="%%"),
     stream("kinesis", stream="wiki", endpoint="https://me:%%@kinesis.example.com"),
+    {"lookupExtractorFactory": {"type": "kafka", "kafkaProperties": {"schema.registry.ssl.key": "%%"}}},
+    {"lookupExtractorFactory": {"extractionNamespace": {"type": "jdbc", "connectorConfig": {"password": DEFAULT}}}},
     stream("rabbit", uri="rabbitmq-stream://me:%%@localhost:5552"),
     stream("rabbit", uri="rabbitmq-stream://localhost", consumerProperties={"username": "me", "password": "%%"}),
     stream("rabbit", consumerProperties={"druid.dynamic.config.provider": PROVIDER}),

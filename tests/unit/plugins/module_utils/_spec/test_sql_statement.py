@@ -2,12 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Only statements that surely ingest nothing are refused."""
+"""Which statements are refused: to ingest, those that surely ingest nothing; as a query, all that may do more."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._spec.sql_statement import require_ingestion
+from ansible_collections.druidops.druid.plugins.module_utils._spec.sql_statement import require_ingestion, require_query
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,3 +71,35 @@ def test_comments_strings_and_settings_before_a_statement(prefix: str, statement
     require_ingestion("/*" + prefix.replace("*/", "") + "*/" + statement)
     require_ingestion("--" + prefix.replace("\n", "") + "\n" + statement)
     require_ingestion("SET x = '" + prefix.replace("'", "''") + "';" + statement)
+
+
+NO_QUERIES: list[tuple[str, str]] = [
+    ("INSERT INTO a SELECT 1 PARTITIONED BY ALL", "it ingests. Use the module sql_ingest"),
+    ("/* SELECT */ replace into a overwrite all select 1", "it ingests."),
+    ("EXPLAIN PLAN FOR INSERT INTO a SELECT 1 PARTITIONED BY ALL", "it ingests."),
+    ("WITH b AS (SELECT 1) --\nINSERT--\nINTO a SELECT * FROM b", "it ingests."),
+    ("SELECT 1; SELECT 2", "it contains several statements."),
+    ("SELECT 1;--\nDROP TABLE a", "it contains several statements."),
+    ("SET timeout = 1; SELECT 1", "it contains SET. Use the option context instead"),
+    ("DELETE FROM a", "it begins with DELETE, but only SELECT"),
+    ("", "it contains no statement."),
+    ("-- SELECT 1", "it contains no statement."),
+]
+QUERIES: list[tuple[str, str]] = [
+    ("SELECT 1", "SELECT"),
+    ("  -- a\n (select 'x; INSERT INTO a') union all (select 2);", "SELECT"),
+    ("SELECT REPLACE(a, 'INTO', '') FROM \"INSERT INTO\" -- ; INSERT INTO a", "SELECT"),
+    ("with a as (select 1) select * from a;;", "WITH"),
+    ("EXPLAIN PLAN FOR SELECT 1", "EXPLAIN"),
+]
+
+
+@pytest.mark.parametrize(("query", "problem"), NO_QUERIES)
+def test_statement_that_may_not_only_read_is_no_query(query: str, problem: str) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(f"query: {problem}")):
+        require_query(query)
+
+
+@pytest.mark.parametrize(("query", "word"), QUERIES)
+def test_statement_that_only_reads_is_a_query(query: str, word: str) -> None:
+    assert require_query(query) == word

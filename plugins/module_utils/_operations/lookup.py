@@ -1,0 +1,203 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The logic of the modules lookup and lookup_info: lookups of tiers, and the servers that have loaded them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ServerError, Unreachable
+from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import converge_one_of_many
+from ansible_collections.druidops.druid.plugins.module_utils._operations.documents import document_of
+from ansible_collections.druidops.druid.plugins.module_utils._operations.module_result import ModuleResult
+from ansible_collections.druidops.druid.plugins.module_utils._operations.one_or_many import Item, items_of
+from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Audit, audit
+from ansible_collections.druidops.druid.plugins.module_utils._resources.lookup import (
+    Lookup,
+    Tiers,
+    all_lookups,
+    loaded_versions,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import WaitTimeout, wait_until
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import masked
+from ansible_collections.druidops.druid.plugins.module_utils._spec.lookup import (
+    EXTENSIONS,
+    FACTORY,
+    DesiredLookup,
+    desired_lookup,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
+    NOT_SET,
+    DruidError,
+    InvalidInput,
+    sentences,
+)
+
+
+def ensure_lookup(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:
+    """Return the module's result. A failure does not stop the others; PartialFailure is raised at the end."""
+    author = audit(params["author"], params["comment"])
+    tiers = None if params["lookups"] is None else all_lookups(client)
+    report = ModuleResult("lookups", "lookup", "spec", items_of(params, "lookups"))
+    loads: list[_Load] = []
+    for item in report.items:
+        with report.part_of(item):
+            load = _ensure_one(client, item, tiers, author, report, check_mode)
+            if load is not None and params["wait"] and not check_mode:
+                loads.append(load)
+    if loads:
+        _wait(client, loads, report, params["wait_timeout"])
+    return report.result()
+
+
+@dataclass(frozen=True)
+class _Load:
+    """A lookup that the servers of its tier are to load, in the version that Druid has."""
+
+    item: Item
+    tier: str
+    id: str
+    version: str | None
+    type: str
+
+    def servers(self, tiers: Tiers) -> list[dict[str, Any]]:
+        """Return the servers of the tier, and what each has loaded."""
+        return _servers(tiers, self.tier, self.id, self.version)
+
+
+def _ensure_one(
+    client: DruidClient, item: Item, tiers: Tiers | None, author: Audit, report: ModuleResult, check_mode: bool
+) -> _Load | None:
+    """Converge a lookup. Return what the servers are to load, None if it should not exist."""
+    tier, identifier = item.options["tier"], item.options.get("id")
+    item.result["tier"] = tier
+    if not identifier:
+        raise InvalidInput("id", NOT_SET, "set the id of the lookup")
+    report.identify(item, identifier, tier)
+    desired = _desired(item)
+    lookup, change = converge_one_of_many(
+        lambda preloaded: Lookup(client, tier, identifier, desired, preloaded, author),
+        tiers,
+        check_mode=check_mode,
+        is_strict=item.is_strict,
+    )
+    item.result["version"] = lookup.version
+    report.record(item, change, lookup.warnings)
+    return None if desired is None else _Load(item, tier, identifier, lookup.version, desired.factory["type"])
+
+
+def _desired(item: Item) -> DesiredLookup | None:
+    """Return what should exist, None if nothing."""
+    spec = document_of(item.options, "spec")
+    if not item.is_present:
+        return None
+    if spec is None:
+        raise InvalidInput("spec", NOT_SET, "set the lookup, or state: absent to remove it")
+    return desired_lookup(spec, has_custom_type=item.options["custom_type"])
+
+
+# Waiting.
+
+
+def _wait(client: DruidClient, loads: list[_Load], report: ModuleResult, timeout: float) -> None:
+    """Wait until all servers of the tiers have loaded the lookups, with one request for all of them."""
+    found = _Found()
+
+    def read() -> _Found:
+        try:
+            found.tiers, found.error = loaded_versions(client), ""
+        except (ServerError, Unreachable) as error:
+            # it may be restarting
+            found.error = str(error)
+        return found
+
+    def is_met(_found: _Found) -> bool:
+        return not found.error and all(_are_loaded(load.servers(found.tiers)) for load in loads)
+
+    problem = ""
+    try:
+        wait_until(read, is_met, timeout=timeout, waiting_for="all servers of its tier to load the lookup")
+    except WaitTimeout as timed_out:
+        problem = str(timed_out)
+    except DruidError as error:
+        problem, found.error = "It is not known which servers have loaded the lookup", str(error)
+    for load in loads:
+        with report.part_of(load.item):
+            servers = load.item.result["servers"] = load.servers(found.tiers)
+            if problem and (found.error or not _are_loaded(servers)):
+                raise DruidError(sentences(problem, found.error or _why_not(load, servers)))
+
+
+@dataclass
+class _Found:
+    """What was last read of the servers, and the error if it could not be read again."""
+
+    tiers: Tiers = field(default_factory=dict)
+    error: str = ""
+
+
+def _why_not(load: _Load, servers: list[dict[str, Any]]) -> str:
+    if not servers:
+        return f"Tier {load.tier!r} has no servers. Check its name (druid.lookup.lookupTier of the servers)"
+    extension = EXTENSIONS.get(load.type)
+    missing = f"that the extension {extension} is in druid.extensions.loadList there, and " if extension else ""
+    names = ", ".join(
+        each["server"] + (f" (has version {each['version']!r})" if each["version"] else "")
+        for each in servers
+        if not each["loaded"]
+    )
+    return f"Not loaded by: {names}. Druid has version {load.version!r}. Check {missing}the log of these servers"
+
+
+# The servers.
+
+
+def _servers(tiers: Tiers, tier: str, identifier: str, version: str | None) -> list[dict[str, Any]]:
+    """Return what each server of a tier has loaded of a lookup.
+
+    A server that has another version has not loaded it, even if that version sorts after it: Druid would keep it.
+    """
+    loaded = tiers.get(tier, {})
+    return [
+        {
+            "server": server,
+            "version": loaded[server].get(identifier),
+            "loaded": identifier in loaded[server] and loaded[server][identifier] == version,
+        }
+        for server in sorted(loaded)
+    ]
+
+
+def _are_loaded(servers: list[dict[str, Any]]) -> bool:
+    """Return whether there are servers, and all have loaded it: nothing can use a lookup of a tier without servers."""
+    return bool(servers) and all(each["loaded"] for each in servers)
+
+
+def lookup_info(client: DruidClient, params: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the selected lookups, sorted by tier and id, with secrets masked."""
+    lookups = all_lookups(client)
+    selected = [
+        (tier, identifier)
+        for tier in sorted(lookups)
+        for identifier in sorted(lookups[tier])
+        if params["tier"] in (None, tier) and params["id"] in (None, identifier)
+    ]
+    loaded = loaded_versions(client) if params["status"] and selected else None
+    return [_entry(tier, identifier, lookups[tier][identifier], loaded) for tier, identifier in selected]
+
+
+def _entry(tier: str, identifier: str, lookup: Mapping[str, Any], loaded: Tiers | None) -> dict[str, Any]:
+    version = lookup.get("version")
+    servers = _servers(loaded or {}, tier, identifier, version)
+    return {
+        "id": identifier,
+        "tier": tier,
+        "version": version,
+        "spec": masked({FACTORY: lookup[FACTORY]}),
+        **({} if loaded is None else {"loaded": _are_loaded(servers), "servers": servers}),
+    }

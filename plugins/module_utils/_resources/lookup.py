@@ -1,0 +1,141 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The lookups of the tiers, and what the servers of each have loaded: ``/druid/coordinator/v1/lookups``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound
+from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Audit, Document
+from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import CLOCK
+from ansible_collections.druidops.druid.plugins.module_utils._spec.lookup import (
+    FACTORY,
+    DesiredLookup,
+    is_newer,
+    next_version,
+    required_version,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path
+
+_LOOKUPS = ("druid", "coordinator", "v1", "lookups")
+_TIERS = path(*_LOOKUPS, "config")
+
+# Lookups by their ids, by tier.
+Tiers = Mapping[str, Mapping[str, Any]]
+
+
+def all_lookups(client: DruidClient) -> Tiers:
+    """Return all lookups as Druid has them, with their versions; none if Druid never had any."""
+    try:
+        return dict(client.get(path(*_LOOKUPS, "config", "all")))
+    except NotFound:
+        return {}
+
+
+def loaded_versions(client: DruidClient) -> Tiers:
+    """Return the versions of the loaded lookups by id, by server, by tier. A tier without servers is missing."""
+    # without detailed=false it would contain all lookups, with their secrets
+    tiers = client.get(path(*_LOOKUPS, "nodeStatus"), params={"discover": "true", "detailed": "false"})
+    return {
+        tier: {server: _versions(state.get("current") or {}) for server, state in servers.items()}
+        for tier, servers in tiers.items()
+    }
+
+
+def _versions(lookups: Mapping[str, Any]) -> dict[str, Any]:
+    # a Druid that does not know the parameter returns the lookups
+    return {name: each["version"] if isinstance(each, Mapping) else each for name, each in lookups.items()}
+
+
+class Lookup(Document):
+    """
+    A lookup of a tier without its version, as ``{lookupExtractorFactory}``. ``desired`` replaces it; None removes it.
+
+    ``version``: the one that Druid has, as last read. ``tiers``: all lookups, if they were read together.
+    """
+
+    is_merged = False
+
+    def __init__(
+        self,
+        client: DruidClient,
+        tier: str,
+        identifier: str,
+        desired: DesiredLookup | None,
+        tiers: Tiers | None = None,
+        audit: Audit | None = None,
+    ) -> None:
+        super().__init__(client, f"lookup {identifier!r} of tier {tier!r}", audit)
+        self._tier, self._id, self._desired, self._tiers = tier, identifier, desired, tiers
+        self._path = path(*_LOOKUPS, "config", tier, identifier)
+        self.version: str | None = None
+
+    def read(self) -> dict[str, Any] | None:
+        """Return the lookup, None if it does not exist."""
+        if self._tiers is None:
+            return self._fetch()
+        return self._state_of(self._tiers.get(self._tier, {}).get(self._id))
+
+    @property
+    def _specified(self) -> Any:
+        return None if self._desired is None else {FACTORY: self._desired.factory}
+
+    def _fetch(self) -> dict[str, Any] | None:
+        try:
+            return self._state_of(self._client.get(self._path))
+        except NotFound:
+            return self._state_of(None)
+
+    def _state_of(self, found: Mapping[str, Any] | None) -> dict[str, Any] | None:
+        self.version = None if found is None else found.get("version")
+        return None if found is None else {FACTORY: found[FACTORY]}
+
+    def _unknown(self, before: Any) -> Iterable[Path]:
+        return ((name,) for name in self._desired.unknown) if self._desired else ()
+
+    def _merged(self, before: Any) -> Any:
+        if self._desired and self._desired.version and before is not None and not are_same(before, self._specified):
+            required_version(self._desired.version, self.version)
+        return self._specified
+
+    def _is_desired(self, now: Any, after: Any) -> bool:
+        return are_same(now, after)
+
+    def _send(self, before: Any, after: Any) -> None:
+        if self._desired is None:
+            self._delete()
+            return
+        if before is None:
+            self._initialize()
+        version = self._desired.version or next_version(self._newest(before), CLOCK.now())
+        self._client.post(self._path, {"version": version, **after}, idempotent=True, audit=self._audit)
+
+    def _delete(self) -> None:
+        try:
+            self._client.delete(self._path, audit=self._audit)
+        except NotFound:
+            # it was deleted concurrently
+            return
+
+    def _initialize(self) -> None:
+        """Let a Druid that never had any lookup accept some. Has no effect on one that has."""
+        try:
+            self._client.get(_TIERS)
+        except NotFound:
+            self._client.post(_TIERS, {}, idempotent=True, audit=self._audit)
+
+    def _newest(self, before: Any) -> str | None:
+        """Return the version to replace; of a new lookup, that of a removed one which a server may not have dropped."""
+        if before is not None:
+            return self.version
+        servers = loaded_versions(self._client).get(self._tier, {}).values()
+        newest: str | None = None
+        for version in (loaded[self._id] for loaded in servers if loaded.get(self._id)):
+            newest = version if newest is None or is_newer(version, newest) else newest
+        return newest
