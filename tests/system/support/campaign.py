@@ -32,7 +32,7 @@ def only_first(number: int, values: Iterable[Any], shown_by: str) -> list[Any]:
 SEED = int(os.environ.get("DRUIDOPS_SEED") or 1)
 # More requests than any reconcile sends.
 MANY = 100
-# The campaign takes each third request: its seed decides which one is the first, so that three campaigns take all.
+# The campaign takes each third request. Its seed decides which one is the first: three successive seeds take all.
 THIRDS = range(1 + SEED % 3, MANY, 3)
 
 # After which request each attempt of a test is killed, until one needs fewer.
