@@ -123,7 +123,7 @@ RACES: dict[str, Race] = {
         requests=_ALL,
     ),
     "the resource is deleted with --cascade=orphan": Race(
-        ("_owns_again", (blocking,)),
+        ("_gets_owner", (Apply,)),
         Cluster({GROUP: Group(replicas=2)}),
         (),
         (),

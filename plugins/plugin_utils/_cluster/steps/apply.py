@@ -122,8 +122,11 @@ class Apply(Step):
     def needs_latest(self) -> bool:
         if self.live is None:
             return False
-        gets_owner = controller(self.live) is None and bool(self.manifest["metadata"].get("ownerReferences"))
-        return gets_owner or (self.key.kind in WORKLOADS and self._lowers_replicas(self.live))
+        return self._gets_owner or (self.key.kind in WORKLOADS and self._lowers_replicas(self.live))
+
+    @property
+    def _gets_owner(self) -> bool:
+        return controller(self.live or {}) is None and bool(self.manifest["metadata"].get("ownerReferences"))
 
     def _lowers_replicas(self, live: Manifest) -> bool:
         before = live["spec"].get("replicas", 1)
