@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
-# The directory of the resident process; without it, each run is an ordinary one.
+# The directory of the resident process; without it, each run is one of ansible-runner.
 DIRECTORY = "DRUIDOPS_WARM_RUNNER"
 SOCKET = "socket"
 # For the first answer, in seconds. A resident process only accepts and forks: without an answer it hangs.
@@ -42,20 +42,20 @@ def main() -> NoReturn:
     arguments = sys.argv[1:]
     directory = os.environ.get(DIRECTORY)
     reason = _run(directory, arguments) if directory and arguments[:1] == ["run"] else None
-    from . import ordinary
+    from . import ansible_runner
 
-    ordinary.become(arguments, reason)
+    ansible_runner.become(arguments, reason)
 
 
 def _run(directory: str, arguments: Sequence[str]) -> str:
-    """Exit with the status of the run, or return why it has to be an ordinary one."""
+    """Exit with the status of the run, or return why it has to be one of ansible-runner."""
     try:
         connection, answer = _answered(directory, arguments)
     except OSError as error:
         return str(error)
     if connection is None:
         return answer.decode(errors="replace")
-    # From here on there is no ordinary run, whatever fails: the run has begun.
+    # From here on there is no run of ansible-runner, whatever fails: the run has begun.
     status = _result(connection, int(answer.removeprefix(message.READY)), arguments)
     sys.stderr.flush()
     # Python's own end takes a millisecond, and nothing else has been written
@@ -63,7 +63,7 @@ def _run(directory: str, arguments: Sequence[str]) -> str:
 
 
 def _answered(directory: str, arguments: Sequence[str]) -> tuple[_socket.socket | None, bytes]:
-    """The connection and the answer; without a connection, why the run has to be an ordinary one."""
+    """The connection and the answer; without a connection, why the run has to be one of ansible-runner."""
     # the second attempt is for one that has ended by itself, since files have changed or nothing was to be done
     for _attempt in range(2):
         connection = connect(directory)

@@ -14,7 +14,7 @@ MIB = 1 << 20
 # What ansible-operator with its cache, the resident process and the clients may need.
 OTHERS = 384 * MIB
 LEAST = 64 * MIB
-# What a process of an ordinary run has before it reconciles: Ansible, or Helm.
+# What a process of ansible-runner has before it reconciles: Ansible, or Helm.
 OF_ANSIBLE = 256 * MIB
 # The flag of ansible-operator, and the variable with which `start` hands it on; that of a kind begins with it.
 FLAG, WORKERS = "--max-concurrent-reconciles", "MAX_CONCURRENT_RECONCILES"

@@ -30,7 +30,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.task import operator_task
 from kubernetes.config import kube_config
 
-from . import events, memory, ordinary, resident, restrictions, shipped
+from . import ansible_runner, events, memory, resident, restrictions, shipped
 from .message import Request
 
 # The exit status of ansible-playbook after a failed task.
@@ -104,8 +104,8 @@ def _run(arguments: list[str], problem: str, wait: float) -> int:
             return _reconcile(run, KINDS[os.path.basename(arguments[5])], (namespace, name), share)
         except NeedsAnsible as needed:
             reason = str(needed)
-    ordinary.report(reason)
-    return ordinary.run(arguments, share + memory.OF_ANSIBLE)
+    ansible_runner.report(reason)
+    return ansible_runner.run(arguments, share + memory.OF_ANSIBLE)
 
 
 def _requested(arguments: Sequence[str]) -> events.Run | None:

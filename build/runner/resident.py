@@ -223,7 +223,7 @@ class Resident:
         resource = Resource(*restrictions.parts_of(os.fsdecode(request.arguments[1])))
         parent, now = os.getpid(), time.monotonic()
         wait = self._turn(resource, now)
-        # from here on, whatever fails, its client does not begin an ordinary run
+        # from here on, whatever fails, its client does not begin a run of ansible-runner
         client.connection.sendall(b"%b %d\n" % (message.READY, self.limit))
         try:
             pid = os.fork()

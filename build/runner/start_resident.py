@@ -24,7 +24,7 @@ _LOCK = "lock"
 _FAILED = "failed"
 # How long it may take to import everything, on a busy node.
 START_SECONDS = 60
-# After a failure, runs are ordinary for so long.
+# After a failure, runs are those of ansible-runner for so long.
 PAUSE_SECONDS = 60
 _POLL_SECONDS = 0.01
 _LAST_BYTES = 1000

@@ -100,7 +100,7 @@ class Measured:
     image: Image
 
     def lines(self) -> list[dict[str, Any]]:
-        """Return the line of each reconcile until now; an ordinary run is another thing than what is measured."""
+        """Return the line of each reconcile until now; none of them is one of ansible-runner, which is not measured."""
         found = [json.loads(line) for line in self.log.read_text().splitlines()] if self.log.exists() else []
         assert all("name" in line for line in found), next(line for line in found if "name" not in line)
         return found

@@ -47,7 +47,7 @@ _OPERATOR = _files(
     "operator_partition operator_restart_on_change operator_stand_in stopped_cache",
 )
 # What ansible-runner does instead of the resident process: each playbook, its variables, failures, and its end.
-_ORDINARY_RUNS = _files(
+_WITHOUT_RESIDENT = _files(
     "tests/system/operator", "injection metrics operator operator_failing_clusters operator_hanging_run operator_kills"
 )
 _PROGRAMS = "tests/system/ingestion/test_ingestion_programs.py"
@@ -78,11 +78,11 @@ PARTS = (
         needs=OPERATOR,
     ),
     Part(
-        "operator-ordinary-runs",
+        "operator-without-resident",
         "those of clusters and ingestions without the resident process",
         "test-operator",
-        f"{_ORDINARY_RUNS} {_PROGRAMS}",
-        variables=("DRUIDOPS_TEST_ORDINARY_RUNS=1",),
+        f"{_WITHOUT_RESIDENT} {_PROGRAMS}",
+        variables=("DRUIDOPS_TEST_WITHOUT_RESIDENT=1",),
         needs=OPERATOR,
     ),
     Part(

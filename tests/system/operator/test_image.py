@@ -224,7 +224,7 @@ def test_derived_image_is_run_by_ansible_and_the_log_has_the_reason(
         reasons = {line["message"] for line in operator.lines() if "name" not in line}
         outputs = [(run / "stdout").read_text() for run, status in operator.ended.items() if status == "0"]
     is_changed = "is not that" if name in shipped.DIGESTS else "is not part"
-    assert reasons == {f"The run is an ordinary one: {name} {is_changed} of the collection."}
+    assert reasons == {f"The run is one of ansible-runner: {name} {is_changed} of the collection."}
     # what the image has added has an effect; a run that was postponed prints nothing
     begun = [output for output in outputs if output]
     assert begun

@@ -46,14 +46,14 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
 @pytest.mark.parametrize("case", CONTRACT)
 def test_other_playbook_is_run_by_ansible_runner_itself(runner: Runner, case: str) -> None:
     playbook = runner.playbook(case.replace(" ", "_"), CONTRACT[case])
-    ordinary, reports = runner.run(playbook, is_warm=False), len(runner.reports)
+    other, reports = runner.run(playbook, is_warm=False), len(runner.reports)
 
     warm = runner.run(playbook)
 
-    assert warm.seen == ordinary.seen
-    assert warm.kinds == ordinary.kinds
+    assert warm.seen == other.seen
+    assert warm.kinds == other.kinds
     [reason] = runner.reports[reports:]
-    assert reason == f"The run is an ordinary one: {playbook} is not a playbook of the collection."
+    assert reason == f"The run is one of ansible-runner: {playbook} is not a playbook of the collection."
 
 
 def period(ended: Ended) -> str:
@@ -69,12 +69,12 @@ def period(ended: Ended) -> str:
 def test_own_playbook_is_reconciled_without_ansible(fresh: Runner, name: str) -> None:
     playbook = fresh.collection / "playbooks" / f"operator_{name}.yml"
     # the API server cannot be reached
-    ordinary, warm = (fresh.run(playbook, is_warm=is_warm) for is_warm in (False, True))
+    other, warm = (fresh.run(playbook, is_warm=is_warm) for is_warm in (False, True))
     assert (warm.status, warm.artifacts["rc"], warm.artifacts["status"]) == (0, "0", "successful")
     assert warm.kinds == ["runner_on_ok"]
     assert warm.artifacts["stdout"].startswith("Reconciled without Ansible.")
-    assert warm.artifacts.keys() == ordinary.artifacts.keys()
-    assert period(warm) == period(ordinary)
+    assert warm.artifacts.keys() == other.artifacts.keys()
+    assert period(warm) == period(other)
     lines = [json.loads(line) for line in (fresh.directory / "log").read_text().splitlines()]
     assert [{**line, "time": "", "seconds": 0} for line in lines] == [{**lines[0], "time": "", "seconds": 0}] * 2
 
@@ -99,7 +99,7 @@ def test_whatever_is_not_ours_is_run_by_ansible_with_the_reason_in_the_log(fresh
         ({"ANSIBLE_NOCOLOR": "1"}, "ANSIBLE_NOCOLOR is set"),
     ):
         assert "playbook_on_stats" in fresh.run(playbook, **changed).kinds  # type: ignore[arg-type]
-        assert fresh.reports[-1] == f"The run is an ordinary one: {reason}."
+        assert fresh.reports[-1] == f"The run is one of ansible-runner: {reason}."
     fresh.environment["ANSIBLE_VERBOSITY_KIND_GROUP"] = "2"
     assert "ansible-playbook [core" in fresh.run(playbook, "-vvvv").output
     assert "its arguments are" in fresh.reports[-1]
@@ -243,7 +243,7 @@ def test_finishes_what_runs_when_it_is_asked_to_end(fresh: Runner, tmp_path: Pat
     eventually(lambda: has_ended(resident))
 
 
-def test_ordinary_runs_without_a_resident_process(fresh: Runner) -> None:
+def test_runs_ansible_runner_without_a_resident_process(fresh: Runner) -> None:
     playbook = fresh.playbook("show", [SHOW])
     (fresh.collection / "plugins" / "plugin_utils" / "_cluster" / "spec.py").write_text(
         "raise ValueError('on purpose')"
@@ -286,7 +286,7 @@ def test_changed_files_take_effect(fresh: Runner) -> None:
     assert fresh.reports == []
     playbook.write_text(f"{playbook.read_text()}# changed\n")
     assert "playbook_on_stats" in fresh.run(playbook).kinds
-    assert fresh.reports == ["The run is an ordinary one: playbooks/operator_druid.yml is not that of the collection."]
+    assert fresh.reports == ["The run is one of ansible-runner: playbooks/operator_druid.yml is not that of the collection."]
 
 
 @pytest.mark.parametrize(

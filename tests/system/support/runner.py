@@ -102,10 +102,10 @@ class Runner:
 
     @property
     def reports(self) -> list[str]:
-        """Why runs were ordinary ones."""
+        """Why runs were those of ansible-runner."""
         file = self.directory / "log"
         lines = file.read_text().splitlines() if file.exists() else []
-        return [line["message"] for line in map(json.loads, lines) if "ordinary" in line.get("message", "")]
+        return [line["message"] for line in map(json.loads, lines) if "ansible-runner" in line.get("message", "")]
 
     def playbook(self, name: str, tasks: Sequence[Mapping[str, Any]] | str) -> Path:
         """Write a playbook beside those of the collection; `tasks` may be the text of the file."""

@@ -17,7 +17,7 @@ from pathlib import Path
 DIRECTORY = "DRUIDOPS_WARM_RUNNER"
 _SOCKET = "socket"
 # For the tests of an operator without it.
-_WITHOUT = "DRUIDOPS_TEST_ORDINARY_RUNS"
+_WITHOUT = "DRUIDOPS_TEST_WITHOUT_RESIDENT"
 
 
 def variables(directory: Path) -> dict[str, str]:

@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.build.layout import write_programs
 from ansible_collections.druidops.druid.build.runner import client, message
 
 # The real ansible-runner.
-ORDINARY = "#!/bin/sh\necho ordinary\n"
+ANSIBLE_RUNNER = "#!/bin/sh\necho started\n"
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def run(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run the program in front of an ansible-runner that only prints."""
     programs, real = write_programs(tmp_path / "bin", sys.executable), tmp_path / "real"
     real.mkdir()
-    (real / "ansible-runner").write_text(ORDINARY)
+    (real / "ansible-runner").write_text(ANSIBLE_RUNNER)
     (real / "ansible-runner").chmod(0o755)
     (tmp_path / "env").mkdir()
     for name in ("extravars", "settings"):
@@ -75,7 +75,7 @@ READY = message.READY + b" 900\n"
 
 
 @pytest.mark.parametrize(
-    ("answers", "status", "is_ordinary"),
+    ("answers", "status", "is_ansible_runner"),
     [
         ([[READY, b"ended 0\n"]], 0, False),
         ([[READY, b"ended 4\n"]], 4, False),
@@ -92,17 +92,17 @@ def test_run_is_that_of_the_answers(
     tmp_path: Path,
     answers: Sequence[Sequence[bytes]],
     status: int,
-    is_ordinary: bool,
+    is_ansible_runner: bool,
 ) -> None:
     with resident(tmp_path / "warm", answers):
         done = run()
-    assert (done.returncode, "ordinary" in done.stdout) == (status, is_ordinary), done
+    assert (done.returncode, "started" in done.stdout) == (status, is_ansible_runner), done
 
 
 def test_reason_is_in_the_log(run: Callable[[], subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
     with resident(tmp_path / "warm", [[b""], [b""]]):
         run()
-    assert "The run is an ordinary one: the resident process ended." in (tmp_path / "log").read_text()
+    assert "The run is one of ansible-runner: the resident process ended." in (tmp_path / "log").read_text()
 
 
 def test_run_that_may_have_begun_is_not_run_again_whatever_fails_then(

@@ -80,7 +80,7 @@ def test_run_that_cannot_start_ends_only_its_client(monkeypatch: pytest.MonkeyPa
 
         monkeypatch.undo()
         assert (resident.clients, resident.runs) == ({}, {})
-        # after that, its client begins no ordinary run
+        # after that, its client begins no run of ansible-runner
         assert client.recv(100).startswith(message.READY)
         assert (client.recv(1), os.read(stream, 1)) == (b"", b"")
         os.close(stream)

@@ -19,7 +19,7 @@ import hypothesis
 import pytest
 import yaml
 from ansible_collections.druidops.druid.build.layout import write_programs
-from ansible_collections.druidops.druid.build.runner.ordinary import next_on_path
+from ansible_collections.druidops.druid.build.runner.ansible_runner import next_on_path
 from ansible_collections.druidops.druid.build.runner.restrictions import (
     MAX_REMOVED,
     PENDING,

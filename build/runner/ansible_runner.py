@@ -1,7 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An ordinary run: one of the real ansible-runner. The reason is in the log, and a metric counts it."""
+"""A run of the real ansible-runner. The reason is in the log, and a metric counts it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 NAME = restrictions.NAME
-METRIC = "druidops_ordinary_runs_total"
-_DESCRIPTION = "Runs that the resident process did not carry out."
+METRIC = "druidops_ansible_runner_runs_total"
+_DESCRIPTION = "Runs of ansible-runner, which the resident process did not carry out."
 # The default is that of the reconcile.
 _URL = "http://localhost:5050/metrics"
 _TIMEOUT_SECONDS = 2
@@ -82,7 +82,7 @@ def report(reason: str) -> None:
     import json
 
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    line = json.dumps({"time": now, "level": "warning", "message": f"The run is an ordinary one: {reason}."})
+    line = json.dumps({"time": now, "level": "warning", "message": f"The run is one of ansible-runner: {reason}."})
     try:
         with open(os.environ.get("DRUIDOPS_LOG") or os.devnull, "a", encoding="utf-8") as log:
             log.write(f"{line}\n")
