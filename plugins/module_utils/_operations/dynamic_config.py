@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_confi
     COORDINATOR,
     OVERLORD,
     TASK_RUNNER,
-    Kind,
+    ConfigKind,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 
@@ -55,7 +55,7 @@ def dynamic_config_info(client: DruidClient, params: Mapping[str, Any]) -> list[
     return [{"id": identifier, "config": masked(config)} for identifier, config in found if config is not None]
 
 
-def _read(client: DruidClient, kind: Kind) -> Any:
+def _read(client: DruidClient, kind: ConfigKind) -> Any:
     try:
         return _config(client, kind, {}, {}).read()
     except InvalidInput:
@@ -63,7 +63,7 @@ def _read(client: DruidClient, kind: Kind) -> Any:
         return None
 
 
-def _config(client: DruidClient, kind: Kind, desired: Config, author: Audit) -> DynamicConfig:
+def _config(client: DruidClient, kind: ConfigKind, desired: Config, author: Audit) -> DynamicConfig:
     if kind is COMPACTION:
         return CompactionConfig(client, desired, author)
     return DynamicConfig(client, kind, desired, author)

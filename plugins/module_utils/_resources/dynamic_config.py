@@ -13,7 +13,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.client import
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound
 from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Audit, Document
 from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_config import (
-    Kind,
+    ConfigKind,
     canonical_config,
     merged_config,
     unknown_config,
@@ -26,7 +26,9 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json
 class DynamicConfig(Document):
     """A dynamic configuration, ``{}`` until it is first set, and the desired fields that are merged into it."""
 
-    def __init__(self, client: DruidClient, kind: Kind, desired: Mapping[str, Any], audit: Audit | None = None) -> None:
+    def __init__(
+        self, client: DruidClient, kind: ConfigKind, desired: Mapping[str, Any], audit: Audit | None = None
+    ) -> None:
         super().__init__(client, f"dynamic configuration of {kind.name}", audit)
         self._kind = kind
         self._desired = canonical_config(kind, desired)

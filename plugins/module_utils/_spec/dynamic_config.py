@@ -26,7 +26,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json
 
 
 @dataclass(frozen=True)
-class Kind:
+class ConfigKind:
     """
     A kind of dynamic configuration.
 
@@ -45,10 +45,10 @@ class Kind:
     exact: tuple[Path, ...] = ()
 
 
-COORDINATOR = Kind("coordinator", "the Coordinator", "/druid/coordinator/v1/config", "coordinatorConfig")
-OVERLORD = Kind("overlord", "the Overlord", "/druid/indexer/v1/worker", "overlordConfig", is_replaced=True)
+COORDINATOR = ConfigKind("coordinator", "the Coordinator", "/druid/coordinator/v1/config", "coordinatorConfig")
+OVERLORD = ConfigKind("overlord", "the Overlord", "/druid/indexer/v1/worker", "overlordConfig", is_replaced=True)
 # Up to Druid 35 POST replaces it, but it has only one field there.
-TASK_RUNNER = Kind(
+TASK_RUNNER = ConfigKind(
     "kubernetes_task_runner",
     "the Kubernetes task runner",
     "/druid/indexer/v1/k8s/taskrunner/executionconfig",
@@ -56,7 +56,7 @@ TASK_RUNNER = Kind(
     since=31,
     exact=(("podTemplateSelectStrategy", "selectors"),),
 )
-BROKER = Kind(
+BROKER = ConfigKind(
     "broker",
     "the Brokers",
     "/druid/coordinator/v1/broker/config",
@@ -64,17 +64,17 @@ BROKER = Kind(
     since=37,
     exact=(("queryBlocklist",),),
 )
-COMPACTION = Kind(
+COMPACTION = ConfigKind(
     "compaction", "automatic compaction", "/druid/indexer/v1/compaction/config/cluster", "compactionConfig"
 )
 
 
-def canonical_config(kind: Kind, config: Mapping[str, Any]) -> dict[str, Any]:
+def canonical_config(kind: ConfigKind, config: Mapping[str, Any]) -> dict[str, Any]:
     """Return a configuration, as specified by a user or returned by GET, in the form of the latter, sets sorted."""
     return dict(canonical(kind.kind, config))
 
 
-def merged_config(kind: Kind, before: Mapping[str, Any], desired: Mapping[str, Any]) -> dict[str, Any]:
+def merged_config(kind: ConfigKind, before: Mapping[str, Any], desired: Mapping[str, Any]) -> dict[str, Any]:
     """Return the desired configuration. InvalidInput if a field cannot be reset to its default."""
     specified = without_fields(desired, unknown_config(kind, before, desired))
     after = dict(drop_null_fields(before, specified, merge(before, specified, kind.kind)))
@@ -86,7 +86,7 @@ def merged_config(kind: Kind, before: Mapping[str, Any], desired: Mapping[str, A
     return after
 
 
-def unknown_config(kind: Kind, before: Mapping[str, Any], desired: Any) -> Iterator[Path]:
+def unknown_config(kind: ConfigKind, before: Mapping[str, Any], desired: Any) -> Iterator[Path]:
     """Yield the paths in ``desired`` that this version of Druid does not know, as far as ``before`` shows."""
     # Druid returns nothing for a configuration that was never set, so its fields are unknown
     return unknown_fields(before, desired, kind.kind) if before else iter(())

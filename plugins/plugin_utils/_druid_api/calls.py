@@ -33,7 +33,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_confi
     COORDINATOR,
     OVERLORD,
     TASK_RUNNER,
-    Kind,
+    ConfigKind,
     canonical_config,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
@@ -114,7 +114,7 @@ def _unavailable(question: Question[Any], error: DruidError) -> Unavailable:
 
 
 # The ids of dynamic configurations: the fields of a Druid resource's dynamicConfig.
-DYNAMIC_CONFIGS: Mapping[str, Kind] = {
+DYNAMIC_CONFIGS: Mapping[str, ConfigKind] = {
     "coordinator": COORDINATOR,
     "overlord": OVERLORD,
     "broker": BROKER,

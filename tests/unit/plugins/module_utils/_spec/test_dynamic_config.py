@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_confi
     COORDINATOR,
     OVERLORD,
     TASK_RUNNER,
-    Kind,
+    ConfigKind,
     canonical_config,
     merged_config,
     unknown_config,
@@ -64,7 +64,7 @@ def _selector(**fields: Any) -> dict[str, Any]:
 
 
 # The kind, the current state, the specified fields, and the differing paths and values at the top level.
-CASES: dict[str, tuple[Kind, Any, Any, Any]] = {
+CASES: dict[str, tuple[ConfigKind, Any, Any, Any]] = {
     "nothing": (COORDINATOR, _MOVES, {}, {}),
     "as it is": (COORDINATOR, _MOVES, {"maxSegmentsToMove": "100", "decommissioningNodes": "a:1, b:1"}, {}),
     "another number": (COORDINATOR, _MOVES, {"maxSegmentsToMove": 5}, {"maxSegmentsToMove": 5}),
@@ -140,7 +140,7 @@ CASES: dict[str, tuple[Kind, Any, Any, Any]] = {
 
 
 @pytest.mark.parametrize(("kind", "before", "desired", "different"), CASES.values(), ids=CASES)
-def test_changed(kind: Kind, before: Any, desired: Any, different: Any) -> None:
+def test_changed(kind: ConfigKind, before: Any, desired: Any, different: Any) -> None:
     before, desired = canonical_config(kind, before), canonical_config(kind, desired)
 
     assert are_same(merged_config(kind, before, desired), {**before, **different})
@@ -153,7 +153,7 @@ def test_null_resets_a_field_of_a_replaced_configuration() -> None:
 @pytest.mark.parametrize(
     ("kind", "before"), [(COORDINATOR, _MOVES), (COMPACTION, {"maxSegmentsToMove": 100}), (TASK_RUNNER, _MOVES)]
 )
-def test_null_is_rejected_for_a_field_that_cannot_be_reset(kind: Kind, before: Any) -> None:
+def test_null_is_rejected_for_a_field_that_cannot_be_reset(kind: ConfigKind, before: Any) -> None:
     words = r"maxSegmentsToMove \(null\): this field cannot be reset to its default \(current value: 100\); set a value"
     with pytest.raises(InvalidInput, match=words):
         merged_config(kind, before, {"maxSegmentsToMove": None})
@@ -189,7 +189,7 @@ documents = st.dictionaries(names, values, max_size=4)
 
 
 @given(st.sampled_from([COORDINATOR, OVERLORD, TASK_RUNNER, BROKER, COMPACTION]), documents, documents)
-def test_desired_state_is_unchanged(kind: Kind, before: Any, desired: Any) -> None:
+def test_desired_state_is_unchanged(kind: ConfigKind, before: Any, desired: Any) -> None:
     before, desired = canonical_config(kind, before), canonical_config(kind, desired)
     try:
         after = merged_config(kind, before, desired)
