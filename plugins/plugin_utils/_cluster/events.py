@@ -22,14 +22,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import EventText, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import EventText, StepResult
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
 
 # One event names all objects of these: a new cluster has many.
 _TOGETHER = {reasons.CREATE_SUCCEEDED: "created", reasons.DELETE_SUCCEEDED: "deleted"}
 
 
-def done_texts(results: Iterable[Result[Step]]) -> tuple[EventText, ...]:
+def done_texts(results: Iterable[StepResult[Step]]) -> tuple[EventText, ...]:
     """Return the events of successful writes."""
     steps = [result.step for result in results if result.is_done]
     shared = {reason: [step for step in steps if step.operation.reason == reason] for reason in _TOGETHER}
@@ -48,7 +48,7 @@ def _done_together(reason: str, steps: Sequence[Step]) -> EventText:
     return EventText("Normal", reason, message)
 
 
-def problem_texts(results: Iterable[Result[Step]], findings: Iterable[Finding]) -> tuple[EventText, ...]:
+def problem_texts(results: Iterable[StepResult[Step]], findings: Iterable[Finding]) -> tuple[EventText, ...]:
     """Return a warning for each failed write and each other problem, except skipped writes."""
     # The reason of a finding is that of its event.
     failed = (each for each in results if each.error and each.was_tried and each.reason is None)

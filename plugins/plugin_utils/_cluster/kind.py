@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.del
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import ARGUMENTS, Options, to_options
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Reconciled, predicted
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ClusterResult, Plan, predicted
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan_output import causes_by_group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reconcile import reconcile_once
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.pod_problems import (
@@ -44,7 +44,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import (
     Completed,
     EventText,
-    Result,
+    StepResult,
     failures,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
@@ -68,7 +68,7 @@ _WITH_UNREADY_PODS = frozenset(
 )
 
 
-class Druid(Kind[Options, Reconciled, Plan]):
+class Druid(Kind[Options, ClusterResult, Plan]):
     """The kind Druid."""
 
     name = names.KIND
@@ -92,7 +92,7 @@ class Druid(Kind[Options, Reconciled, Plan]):
     def to_options(self, arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> Options:
         return to_options(arguments, check_mode, meter)
 
-    def reconcile_once(self, api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Reconciled:
+    def reconcile_once(self, api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> ClusterResult:
         return reconcile_once(api, resource, options, now)
 
     def delete_resource(
@@ -135,68 +135,68 @@ class Druid(Kind[Options, Reconciled, Plan]):
         """Return whether the cluster is in the desired state: ready, stopped or paused."""
         return self.is_settled(conditions.values()) or is_true(conditions, "Paused")
 
-    def completed(self, done: Reconciled, check_mode: bool) -> Completed[Plan]:
-        plan = replace(done.plan, findings=(*done.plan.findings, *failures(done.results, with_skipped=True)))
+    def completed(self, result: ClusterResult, check_mode: bool) -> Completed[Plan]:
+        plan = replace(result.plan, findings=(*result.plan.findings, *failures(result.results, with_skipped=True)))
         if not check_mode:
-            steps = tuple(result.step for result in done.results if result.is_done)
+            steps = tuple(step_result.step for step_result in result.results if step_result.is_done)
             # The pending steps of a paused cluster are not in its plan, but the warnings about them are.
-            warns = steps or not done.plan.steps
+            warns = steps or not result.plan.steps
             plan = replace(plan, steps=steps, rollout_warnings=plan.rollout_warnings if warns else ())
-        return Completed(done.resource, plan, is_deleted=_is_deleted(done.results))
+        return Completed(result.resource, plan, is_deleted=_is_deleted(result.results))
 
-    def masker(self, done: Reconciled) -> Masker:
+    def masker(self, result: ClusterResult) -> Masker:
         """Return a masker for the secrets in all objects that were read, including referenced ones and Druid's."""
-        steps = (*done.plan.steps, *(result.step for result in done.results))
+        steps = (*result.plan.steps, *(step_result.step for step_result in result.results))
         found = (each for step in steps if step.in_druid for each in step.differences)
         in_druid = (state for each in found for state in (each.before, each.after))
-        read = (*done.observed.objects.values(), *done.observed.references.values(), *in_druid)
-        return masker_of([searched(done.resource), *(each for each in read if each)])
+        read = (*result.observed.objects.values(), *result.observed.references.values(), *in_druid)
+        return masker_of([searched(result.resource), *(each for each in read if each)])
 
-    def status(self, done: Reconciled, plan: Plan, now: datetime, check_mode: bool) -> dict[str, Any]:
-        observed = predicted(done.observed, plan.steps) if check_mode else done.observed
-        reported = replace(done, observed=observed, plan=plan)
-        shown = ((), ()) if is_terminating(done.resource) else (_lasting_warnings(plan), plan.rollout_warnings)
+    def status(self, result: ClusterResult, plan: Plan, now: datetime, check_mode: bool) -> dict[str, Any]:
+        observed = predicted(result.observed, plan.steps) if check_mode else result.observed
+        reported = replace(result, observed=observed, plan=plan)
+        shown = ((), ()) if is_terminating(result.resource) else (_lasting_warnings(plan), plan.rollout_warnings)
         warnings, rollout_warnings = shown
-        removals = tuple(map(str, done.plan.pending_removals))
+        removals = tuple(map(str, result.plan.pending_removals))
         pending = Pending(
-            done.plan.pending_restarts,
+            result.plan.pending_restarts,
             removals,
             # Only what was carried out has begun.
             plan.restarts,
             plan.waits.awaited,
-            done.plan.waits.druid_before,
-            done.plan.awaited_budgets,
+            result.plan.waits.druid_before,
+            result.plan.awaited_budgets,
             causes_by_group(plan.steps),
         )
         found = ClusterState(
-            done.cluster,
+            result.cluster,
             observed,
             plan.findings,
-            done.resource.get("status") or {},
+            result.resource.get("status") or {},
             now,
             warnings,
             rollout_warnings,
             pending,
             plan.waits.refused_evictions,
-            done.stored_replicas,
+            result.stored_replicas,
         )
         fields = {name: value for feature in FEATURES for name, value in feature.status(reported).items()}
         return statuses.status(found, fields)
 
-    def events(self, done: Reconciled, completed: Completed[Plan], change: StatusChange) -> Iterator[EventText]:
+    def events(self, result: ClusterResult, completed: Completed[Plan], change: StatusChange) -> Iterator[EventText]:
         if completed.is_deleted:
             yield from events.warning_texts(completed.plan.reported)
             return
-        yield from events.done_texts(done.results)
-        if not is_terminating(done.resource):
+        yield from events.done_texts(result.results)
+        if not is_terminating(result.resource):
             yield from events.new_warnings(change, completed.plan)
-            states = group_states(done.cluster, done.observed, as_it_is=True)
+            states = group_states(result.cluster, result.observed, as_it_is=True)
             complete = [state.key for state in states if state.is_complete and state.desired]
             yield from events.rollout_texts(change, complete)
             for feature in FEATURES:
-                yield from feature.events(done, change)
+                yield from feature.events(result, change)
         if change.has_new_problems:
-            yield from events.problem_texts(done.results, completed.plan.findings)
+            yield from events.problem_texts(result.results, completed.plan.findings)
 
     def requeue_after(self, status: Mapping[str, Any], now: datetime, has_changed: bool) -> int | None:
         return requeue_after(status, now, has_changed)
@@ -207,8 +207,8 @@ class Druid(Kind[Options, Reconciled, Plan]):
     def after_failed_read(self, status: Mapping[str, Any]) -> dict[str, Any]:
         return statuses.after_failed_read(status)
 
-    def stuck(self, done: Reconciled, plan: Plan, now: datetime) -> str:
-        return unrecoverable(done.cluster, done.observed, {*plan.restarts, *plan.pending_restarts}, now)
+    def stuck(self, result: ClusterResult, plan: Plan, now: datetime) -> str:
+        return unrecoverable(result.cluster, result.observed, {*plan.restarts, *plan.pending_restarts}, now)
 
 
 def _lasting_warnings(plan: Plan) -> tuple[str, ...]:
@@ -217,7 +217,7 @@ def _lasting_warnings(plan: Plan) -> tuple[str, ...]:
     return tuple(text for text in plan.warnings if text not in reported)
 
 
-def _is_deleted(results: Iterable[Result[Step]]) -> bool:
+def _is_deleted(results: Iterable[StepResult[Step]]) -> bool:
     """True when the finalizer of a terminating resource was removed, so that it is deleted."""
     done = (result.step for result in results if result.step.is_last and result.is_done)
     return any(step.live is not None and is_terminating(step.live) for step in done)

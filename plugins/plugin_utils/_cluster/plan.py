@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding, Rank, of_rank
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import StepResult
 
 
 class Waits(NamedTuple):
@@ -109,7 +109,7 @@ class Plan(plan.Plan[Step]):
 
 
 @dataclass(frozen=True)
-class Reconciled:
+class ClusterResult:
     """State, plan and (not in check mode) results of a reconcile.
 
     `inputs` is what was decided on, None if nothing was. `stored_replicas`: the pods of each group for which admission
@@ -120,7 +120,7 @@ class Reconciled:
     cluster: Cluster
     observed: Observed
     plan: Plan
-    results: tuple[Result[Step], ...] = ()
+    results: tuple[StepResult[Step], ...] = ()
     inputs: Inputs | None = None
     stored_replicas: Mapping[str, int] = field(default_factory=dict)
 

@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector import s
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm import Helm, no_helm
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import ARGUMENTS, Options, to_options
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconcile import finalize, reconcile_once
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Plan, Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import CollectorResult, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import FINALIZER, KIND
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -32,7 +32,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome, Progress
 
 
-class CollectorKind(Kind[Options, Reconciled, Plan]):
+class CollectorKind(Kind[Options, CollectorResult, Plan]):
     """The kind Collector, with the Helm of a task."""
 
     name = KIND
@@ -54,7 +54,9 @@ class CollectorKind(Kind[Options, Reconciled, Plan]):
     def to_options(self, arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> Options:
         return to_options(self._helm, arguments, check_mode, meter)
 
-    def reconcile_once(self, api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Reconciled:
+    def reconcile_once(
+        self, api: KubernetesApi, resource: Manifest, options: Options, now: datetime
+    ) -> CollectorResult:
         return reconcile_once(api, resource, options, now)
 
     def delete_without_resource(
@@ -62,9 +64,9 @@ class CollectorKind(Kind[Options, Reconciled, Plan]):
     ) -> Outcome[Plan]:
         """Uninstall the release of a Collector that variables define."""
         resource, warnings = from_spec(KIND, request.spec or {}, request.name, request.namespace)
-        done = finalize(api, resource, request.options)
+        result = finalize(api, resource, request.options)
         with request.options.phases("report"):
-            report = self.report(api, done, request.options.check_mode, clock.now())
+            report = self.report(api, result, request.options.check_mode, clock.now())
         return Outcome(Plan(), warnings=warnings).after(report)
 
     def details(self, status: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -74,20 +76,20 @@ class CollectorKind(Kind[Options, Reconciled, Plan]):
         """Return whether the release is as specified, or the Collector is paused."""
         return self.is_settled(conditions.values())
 
-    def completed(self, done: Reconciled, check_mode: bool) -> Completed[Plan]:
-        return done
+    def completed(self, result: CollectorResult, check_mode: bool) -> Completed[Plan]:
+        return result
 
-    def masker(self, done: Reconciled) -> Masker:
+    def masker(self, result: CollectorResult) -> Masker:
         """Return a masker for the secrets in the resource, in the Secret with the configuration, and in the values."""
-        configuration = [] if done.desired is None else [done.desired.values]
-        secret = [done.secret] if done.secret and done.secret["kind"] == "Secret" else []
-        return masker_of([searched(done.resource), *configuration, *secret])
+        configuration = [] if result.desired is None else [result.desired.values]
+        secret = [result.secret] if result.secret and result.secret["kind"] == "Secret" else []
+        return masker_of([searched(result.resource), *configuration, *secret])
 
-    def status(self, done: Reconciled, plan: Plan, now: datetime, check_mode: bool) -> dict[str, Any]:
-        return statuses.status(done, plan.findings, now, check_mode)
+    def status(self, result: CollectorResult, plan: Plan, now: datetime, check_mode: bool) -> dict[str, Any]:
+        return statuses.status(result, plan.findings, now, check_mode)
 
-    def events(self, done: Reconciled, completed: Completed[Plan], change: StatusChange) -> Iterator[EventText]:
-        yield from super().events(done, completed, change)
+    def events(self, result: CollectorResult, completed: Completed[Plan], change: StatusChange) -> Iterator[EventText]:
+        yield from super().events(result, completed, change)
         if completed.is_deleted or change.is_new_generation:
             reason = reasons.RELEASE_RETAINED if completed.is_deleted else reasons.SPEC_WARNING
             yield from (EventText("Warning", reason, text) for text in completed.plan.warnings)

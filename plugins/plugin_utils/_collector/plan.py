@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import (
     Chart,
+    CollectorResult,
     Objects,
     Observed,
     Plan,
-    Reconciled,
     Target,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Revision
@@ -44,8 +44,8 @@ _NOT_PERMITTED = frozenset({reasons.REF_NOT_PERMITTED, reasons.CLUSTER_SCOPED_OB
 
 
 def decide_plan(
-    planned: Reconciled, observed: Observed, chart: Chart, options: Options, now: datetime, reads: CollectorReads
-) -> Reconciled:
+    planned: CollectorResult, observed: Observed, chart: Chart, options: Options, now: datetime, reads: CollectorReads
+) -> CollectorResult:
     """Return the reconcile with its plan; it reads the objects of the release, or renders the chart."""
     collector = planned.collector
     planned = replace(
@@ -71,7 +71,7 @@ def decide_plan(
     return _to_keep(planned, deployed, options, reads).with_findings(*decide.chart_mismatch(desired, deployed))
 
 
-def _to_keep(planned: Reconciled, deployed: Revision, options: Options, reads: CollectorReads) -> Reconciled:
+def _to_keep(planned: CollectorResult, deployed: Revision, options: Options, reads: CollectorReads) -> CollectorResult:
     """Plan for a release that is deployed as specified: its objects, and its mark."""
     collector = planned.collector
     is_marked = planned.release is not None and planned.release.owner == (collector.namespace, collector.name)
@@ -91,7 +91,9 @@ def _to_keep(planned: Reconciled, deployed: Revision, options: Options, reads: C
     return replace(planned, plan=plan, objects=replace(objects, cause=cause), failed_attempt={})
 
 
-def _to_keep_after_failure(planned: Reconciled, failed: Finding, options: Options, reads: CollectorReads) -> Reconciled:
+def _to_keep_after_failure(
+    planned: CollectorResult, failed: Finding, options: Options, reads: CollectorReads
+) -> CollectorResult:
     """Plan for the revision that Helm has restored after a failure, until another attempt is due."""
     deployed = planned.release.deployed if planned.release else None
     if deployed is None:
@@ -102,8 +104,8 @@ def _to_keep_after_failure(planned: Reconciled, failed: Finding, options: Option
 
 
 def _to_deploy(
-    planned: Reconciled, desired: Target, pending: Revision | None, options: Options, reads: CollectorReads
-) -> Reconciled:
+    planned: CollectorResult, desired: Target, pending: Revision | None, options: Options, reads: CollectorReads
+) -> CollectorResult:
     """Plan for a release that is to be installed or upgraded; the chart is rendered without the API server."""
     collector = planned.collector
     failed = decide.failed_before(collector, desired)

@@ -25,9 +25,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reads import CollectorReads
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import (
     Chart,
+    CollectorResult,
     Observed,
     Plan,
-    Reconciled,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope import refused_in_release
@@ -53,12 +53,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 
-def reconcile_once(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Reconciled:
+def reconcile_once(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> CollectorResult:
     """Reconcile a Collector: from the API, or (without a uid) built from a spec; KubernetesError if it fails."""
     if is_terminating(resource):
         return finalize(api, resource, options)
     collector = Collector.from_resource(resource)
-    planned = Reconciled(resource, Plan(), collector)
+    planned = CollectorResult(resource, Plan(), collector)
     problems = spec_errors(KIND, resource) or (
         *spec.problems(collector, options.allowed_chart_repositories),
         *decide.tenant_problem(collector, options.allowed_tenant_namespaces),
@@ -98,20 +98,20 @@ def _observed(reads: CollectorReads, collector: Collector) -> Observed | Finding
         return problem
 
 
-def finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
+def finalize(api: KubernetesApi, resource: Manifest, options: Options) -> CollectorResult:
     """Uninstall the release that belongs to this resource, and remove the finalizer. The spec may be invalid."""
     specified, collector = Collector.from_resource(resource), Collector.from_resource(_with_recorded(resource))
     reads = CollectorReads(api, collector, options)
     release, warning = _release(reads, collector, _chart(specified, collector, options), options)
     uninstall = () if release is None else (Uninstall(release, collector.release),)
     plan = Plan((*uninstall, *_last_step(collector)), (DELETING,), (warning,) if warning else ())
-    planned = Reconciled(resource, plan, collector, release)
+    planned = CollectorResult(resource, plan, collector, release)
     if options.check_mode:
         return planned
-    done = act(api, planned, options)
+    result = act(api, planned, options)
     reads.forget()
-    if done.is_deleted or not done.plan.problems or not is_deleted_namespace(reads, collector.tenant):
-        return done
+    if result.is_deleted or not result.plan.problems or not is_deleted_namespace(reads, collector.tenant):
+        return result
     # With its namespace, the release goes without Helm.
     last = Plan(_last_step(collector), (DELETING,), (_deleted_with_namespace(collector),))
     return act(api, replace(planned, plan=last, release=None), options)

@@ -93,7 +93,7 @@ class Observed:
 
 
 @dataclass(frozen=True)
-class Reconciled(plan.Completed[Plan]):
+class CollectorResult(plan.Completed[Plan]):
     """What a reconcile found and did.
 
     `release` is our release, None if there is none, or if it is not ours. `is_owned` is false if the release of that

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import sentences
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Objects, Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import CollectorResult, Objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -32,29 +32,29 @@ _MAX_DESCRIPTION = 500
 _PASSING = reasons.TRANSIENT_OF_COLLECTOR | {reasons.PODS_NOT_READY, reasons.DELETING}
 
 
-def status(done: Reconciled, findings: Sequence[Finding], now: datetime, check_mode: bool) -> dict[str, Any]:
+def status(result: CollectorResult, findings: Sequence[Finding], now: datetime, check_mode: bool) -> dict[str, Any]:
     """Return the whole status; fields of others stay."""
-    collector = done.collector
+    collector = result.collector
     previous = collector.status
     before = previous.get("conditions") or ()
-    current = conditions(done, findings, check_mode)
+    current = conditions(result, findings, check_mode)
     kept = {name: value for name, value in previous.items() if name not in ("release", "failedAttempt")}
     return {
         **kept,
         "observedGeneration": collector.generation or 0,
         "conditions": with_transition_times(current, before, collector.generation, now),
-        **_release(done),
-        **_failed(done),
+        **_release(result),
+        **_failed(result),
     }
 
 
-def conditions(done: Reconciled, findings: Sequence[Finding], check_mode: bool) -> list[Condition]:
+def conditions(result: CollectorResult, findings: Sequence[Finding], check_mode: bool) -> list[Condition]:
     """Return Ready, Progressing, Degraded and, if it is true, Stalled, without times."""
-    found = _conditions(done, findings, check_mode)
+    found = _conditions(result, findings, check_mode)
     return [*found, *stalled_condition(found[0], _PASSING)]
 
 
-def _conditions(done: Reconciled, findings: Sequence[Finding], check_mode: bool) -> list[Condition]:
+def _conditions(result: CollectorResult, findings: Sequence[Finding], check_mode: bool) -> list[Condition]:
     problems = [finding for finding in findings if finding.is_problem]
     others = [finding for finding in findings if not finding.is_problem]
     degraded = degraded_condition((problems[0].reason, joined_messages(problems)) if problems else None)
@@ -62,19 +62,19 @@ def _conditions(done: Reconciled, findings: Sequence[Finding], check_mode: bool)
         return [*ready_and_progressing(False, problems[0].reason, joined_messages(problems)), degraded]
     if others:
         pending = next((each for each in others if each.reason == reasons.CHANGES_PENDING), others[0])
-        is_kept = pending.reason in (reasons.PAUSED, reasons.IGNORED) and done.release is not None
-        unavailable = done.objects.unavailable
-        message = f"{pending.message} {_not_available(done.objects)}" if unavailable else pending.message
+        is_kept = pending.reason in (reasons.PAUSED, reasons.IGNORED) and result.release is not None
+        unavailable = result.objects.unavailable
+        message = f"{pending.message} {_not_available(result.objects)}" if unavailable else pending.message
         return [*ready_and_progressing(is_kept and not unavailable, pending.reason, message), degraded]
-    if check_mode and done.plan.steps:
+    if check_mode and result.plan.steps:
         return [
-            *ready_and_progressing(False, reasons.CHANGES_PENDING, f"{len(done.plan.steps)} pending changes."),
+            *ready_and_progressing(False, reasons.CHANGES_PENDING, f"{len(result.plan.steps)} pending changes."),
             degraded,
         ]
-    if done.objects.unavailable:
-        message = _not_available(done.objects)
+    if result.objects.unavailable:
+        message = _not_available(result.objects)
         return [*ready_and_progressing(False, reasons.PODS_NOT_READY, message, in_progress=True), degraded]
-    return [*ready_and_progressing(True, reasons.RELEASE_DEPLOYED, _deployed(done.release)), degraded]
+    return [*ready_and_progressing(True, reasons.RELEASE_DEPLOYED, _deployed(result.release)), degraded]
 
 
 def deploying(collector: Collector, title: str, now: datetime) -> list[Condition]:
@@ -95,16 +95,16 @@ def _deployed(release: Release | None) -> str:
     return f"Revision {revision.number} of chart {revision.chart_title} is deployed." if revision else "It is deployed."
 
 
-def _release(done: Reconciled) -> dict[str, Any]:
+def _release(result: CollectorResult) -> dict[str, Any]:
     """Return the release in the status; the former one stays if it was not read."""
-    former = done.collector.status.get("release")
-    if done.release is None:
+    former = result.collector.status.get("release")
+    if result.release is None:
         # Our record is kept while nothing is known: who owns a release that appears later, would be unknown.
-        was_read = done.desired is not None and done.is_owned and not done.is_installing
+        was_read = result.desired is not None and result.is_owned and not result.is_installing
         return {} if was_read or not former else {"release": former}
-    revision = done.release.latest
-    release = {"name": done.collector.release, "namespace": done.collector.tenant, **_revision(revision)}
-    return {"release": {**release, **({"installing": True} if done.is_installing else {})}}
+    revision = result.release.latest
+    release = {"name": result.collector.release, "namespace": result.collector.tenant, **_revision(revision)}
+    return {"release": {**release, **({"installing": True} if result.is_installing else {})}}
 
 
 def _revision(revision: Revision) -> Mapping[str, Any]:
@@ -118,6 +118,6 @@ def _revision(revision: Revision) -> Mapping[str, Any]:
     }
 
 
-def _failed(done: Reconciled) -> dict[str, Any]:
-    failed = done.failed_attempt
+def _failed(result: CollectorResult) -> dict[str, Any]:
+    failed = result.failed_attempt
     return {"failedAttempt": {**failed, "message": str(failed.get("message", ""))}} if failed else {}

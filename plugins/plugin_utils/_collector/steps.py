@@ -23,9 +23,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide i
     has_deployed,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import (
+    CollectorResult,
     ObjectChange,
     Objects,
-    Reconciled,
     Target,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
@@ -58,7 +58,7 @@ _MAX_MESSAGE = 1024
 class Context(plan.Context):
     """What steps are carried out with, and the reconcile so far."""
 
-    state: Reconciled
+    state: CollectorResult
     options: Options
 
     @property
@@ -105,38 +105,38 @@ class Step(plan.Step):
     def differences(self) -> tuple[plan.Difference, ...]:
         return tuple(map(_difference, self.objects))
 
-    def carry_out(self, context: Any) -> plan.Result[Step]:
+    def carry_out(self, context: Any) -> plan.StepResult[Step]:
         """Return the reconcile after the step; after a failure of Helm, with the release as Helm has left it."""
-        before: Reconciled = self.begun(context)
+        before: CollectorResult = self.begun(context)
         try:
             return self._tried(replace(context, state=before))
         except KubernetesError as error:
-            return plan.Result(self, error=str(error), state=before)
+            return plan.StepResult(self, error=str(error), state=before)
 
-    def _tried(self, context: Context) -> plan.Result[Step]:
+    def _tried(self, context: Context) -> plan.StepResult[Step]:
         try:
-            return plan.Result(self, state=self.done(context))
+            return plan.StepResult(self, state=self.result(context))
         except HelmError as error:
             why = context.latest_problem()
             message = sentences(str(error), why) if why else str(error)
             state = _after_failure(context, message)
-            return plan.Result(self, error=message, reason=reasons.HELM_FAILED, state=state)
+            return plan.StepResult(self, error=message, reason=reasons.HELM_FAILED, state=state)
 
-    def begun(self, context: Context) -> Reconciled:
+    def begun(self, context: Context) -> CollectorResult:
         """Return the reconcile after what is recorded before the step."""
         return context.state
 
     @abstractmethod
-    def done(self, context: Context) -> Reconciled:
+    def result(self, context: Context) -> CollectorResult:
         """Return the reconcile after the step; KubernetesError or HelmError if it failed."""
 
 
-def act(api: KubernetesApi, planned: Reconciled, options: Options) -> Reconciled:
+def act(api: KubernetesApi, planned: CollectorResult, options: Options) -> CollectorResult:
     """Carry out the steps in order; return the reconcile with the completed ones, and a finding about a failed one."""
     return planned.after(plan.execute(planned.plan.steps, Context(api=api, state=planned, options=options)))
 
 
-def _after_failure(context: Context, message: str) -> Reconciled:
+def _after_failure(context: Context, message: str) -> CollectorResult:
     """Return the reconcile with the release as Helm has left it, and the attempt."""
     before, (release, _unreadable) = context.state, context.release()
     failed: Mapping[str, Any] = before.failed_attempt
@@ -164,7 +164,7 @@ class RemovePending(Step):
         what = "failed" if self.revision.state == FAILED else "interrupted"
         return f"remove the {what} revision {self.revision.number} ({self.revision.state})"
 
-    def done(self, context: Context) -> Reconciled:
+    def result(self, context: Context) -> CollectorResult:
         collector = context.state.collector
         connection = context.objects
         for change in self.objects:
@@ -194,7 +194,7 @@ class Deploy(Step):
         reason = reasons.RELEASE_INSTALLED if self.verb == "install" else reasons.RELEASE_UPGRADED
         return plan.Operation(reason=reason, counted="applied")
 
-    def begun(self, context: Context) -> Reconciled:
+    def begun(self, context: Context) -> CollectorResult:
         """Record in the status that Helm is run, which may take minutes: until then, the former specification is there.
 
         Until the mark of a release, nothing else shows that its installation has begun. Helm copies it to later
@@ -216,7 +216,7 @@ class Deploy(Step):
         known = replace(before, resource=resource, collector=Collector.from_resource(resource))
         return replace(known, is_installing=True) if is_new else known
 
-    def done(self, context: Context) -> Reconciled:
+    def result(self, context: Context) -> CollectorResult:
         """Have Helm deploy, and mark the revision. If that is interrupted, the status has the record of who did it."""
         from ansible_collections.druidops.druid.plugins.plugin_utils._collector.drift import restarted
 
@@ -233,8 +233,8 @@ class Deploy(Step):
             )
         _label(context.api, before, release.deployed)
         waiting = tuple(name for each in release.deployed.manifest for name in restarted(each, "deployed"))
-        done = replace(before, release=release, is_installing=False, objects=Objects(unavailable=waiting))
-        return done.with_findings(*chart_mismatch(self.target, release.deployed))
+        result = replace(before, release=release, is_installing=False, objects=Objects(unavailable=waiting))
+        return result.with_findings(*chart_mismatch(self.target, release.deployed))
 
 
 @dataclass(frozen=True)
@@ -250,14 +250,14 @@ class Mark(Step):
     def title(self) -> str:
         return f"take over release {self.release}"
 
-    def done(self, context: Context) -> Reconciled:
+    def result(self, context: Context) -> CollectorResult:
         _label(context.api, context.state, self.revision)
         return replace(context.state, is_installing=False)
 
 
-def _label(api: KubernetesApi, done: Reconciled, revision: Revision) -> None:
-    deployed = {} if done.desired is None else {DEPLOYED_LABEL: deployed_label(done.desired, revision)}
-    desired = {**revision.labels, **done.collector.owner_labels, **deployed}
+def _label(api: KubernetesApi, result: CollectorResult, revision: Revision) -> None:
+    deployed = {} if result.desired is None else {DEPLOYED_LABEL: deployed_label(result.desired, revision)}
+    desired = {**revision.labels, **result.collector.owner_labels, **deployed}
     if desired == revision.labels:
         return
     metadata = revision.secret["metadata"]
@@ -285,7 +285,7 @@ class Restore(Step):
     def differences(self) -> tuple[plan.Difference, ...]:
         return (_difference(self.change),)
 
-    def done(self, context: Context) -> Reconciled:
+    def result(self, context: Context) -> CollectorResult:
         from ansible_collections.druidops.druid.plugins.plugin_utils._collector.drift import restarted, restore
 
         collector, objects = context.state.collector, context.state.objects
@@ -307,7 +307,7 @@ class Uninstall(Step):
     def title(self) -> str:
         return f"uninstall release {self.name}"
 
-    def done(self, context: Context) -> Reconciled:
+    def result(self, context: Context) -> CollectorResult:
         """Have Helm uninstall, or remove what it has left of a release that it had begun to uninstall."""
         latest, namespace = self.release.latest, self.release.latest.secret["metadata"]["namespace"]
         if latest.state != UNINSTALLING:

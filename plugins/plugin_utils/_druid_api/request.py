@@ -23,7 +23,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Druid, Result, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Druid, Step, StepResult
 
 
 @contextmanager
@@ -50,20 +50,20 @@ class Request(Step):
         """The object at the beginning of a message about a failure; empty if the error names it."""
         return ""
 
-    def carry_out(self, context: Context) -> Result[Any]:
+    def carry_out(self, context: Context) -> StepResult[Any]:
         try:
             return self.send(context.druid(self.title), context)
         except DruidError as error:
             return self.failed(error, context)
 
     @abstractmethod
-    def send(self, client: Any, context: Context) -> Result[Any]:
+    def send(self, client: Any, context: Context) -> StepResult[Any]:
         """Send it, after the steps that led to the state of the context. DruidError if it fails."""
 
-    def failed(self, error: DruidError, _context: Context) -> Result[Any]:
+    def failed(self, error: DruidError, _context: Context) -> StepResult[Any]:
         """Return the result of a request that failed."""
         finding = error_finding(error, self.subject)
-        return Result(self, error=finding.message, reason=finding.reason)
+        return StepResult(self, error=finding.message, reason=finding.reason)
 
 
 _REASONS: tuple[tuple[type[DruidError], str], ...] = (

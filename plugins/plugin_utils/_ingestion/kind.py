@@ -19,8 +19,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     read_last_applied,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import (
+    IngestionResult,
     Plan,
-    Reconciled,
     SupervisorState,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import ARGUMENTS, Options, to_options
@@ -47,7 +47,7 @@ _NOT_AWAITED = frozenset({reasons.RUNNING, reasons.PAUSED})
 
 
 # The plan of a task has the write of the resource, besides the steps of a reconcile.
-class DruidIngestion(Kind[Options, Reconciled, Any]):
+class DruidIngestion(Kind[Options, IngestionResult, Any]):
     """The kind DruidIngestion."""
 
     name = KIND
@@ -64,17 +64,19 @@ class DruidIngestion(Kind[Options, Reconciled, Any]):
     def to_options(self, arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> Options:
         return to_options(arguments, check_mode, meter)
 
-    def reconcile_once(self, api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Reconciled:
+    def reconcile_once(
+        self, api: KubernetesApi, resource: Manifest, options: Options, now: datetime
+    ) -> IngestionResult:
         return reconcile_once(api, resource, options, now)
 
     def delete_without_resource(
         self, api: KubernetesApi, request: Request[Options], progress: Progress, clock: Clock
     ) -> Outcome[Any]:
         """Terminate what the ConfigMap names, and delete the ConfigMap; do nothing if there is none."""
-        done = finalize_without_resource(api, request.name, request.namespace, request.spec or {}, request.options)
-        if done is None:
+        result = finalize_without_resource(api, request.name, request.namespace, request.spec or {}, request.options)
+        if result is None:
             return Outcome(Plan())
-        return Outcome(Plan()).after(self.report(api, done, request.options.check_mode, clock.now()))
+        return Outcome(Plan()).after(self.report(api, result, request.options.check_mode, clock.now()))
 
     def details(self, status: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"ingestion": {name: status[name] for name in _FIELDS if name in status}}
@@ -88,55 +90,55 @@ class DruidIngestion(Kind[Options, Reconciled, Any]):
         lags = (status.get("lag") for status in statuses)
         return {"highest_lag_records": float(max((lag for lag in lags if isinstance(lag, int)), default=0))}
 
-    def completed(self, done: Reconciled, check_mode: bool) -> Completed[Any]:
-        return done
+    def completed(self, result: IngestionResult, check_mode: bool) -> Completed[Any]:
+        return result
 
-    def masker(self, done: Reconciled) -> Masker:
+    def masker(self, result: IngestionResult) -> Masker:
         """Return a masker for the secrets in the spec, in the Secrets that were read, and in Druid's spec."""
-        change = done.druid_state.change if isinstance(done.druid_state, SupervisorState) else None
+        change = result.druid_state.change if isinstance(result.druid_state, SupervisorState) else None
         in_druid = () if change is None else (change.before, change.after)
-        secrets = (secret for secret in done.observed.secrets.values() if secret)
-        return spec_masking.masker_of([*_documents(done), *in_druid]) | masker_of(secrets)
+        secrets = (secret for secret in result.observed.secrets.values() if secret)
+        return spec_masking.masker_of([*_documents(result), *in_druid]) | masker_of(secrets)
 
-    def status(self, done: Reconciled, plan: Any, now: datetime, check_mode: bool) -> dict[str, Any]:
-        previous = done.resource.get("status") or {}
+    def status(self, result: IngestionResult, plan: Any, now: datetime, check_mode: bool) -> dict[str, Any]:
+        previous = result.resource.get("status") or {}
         document = statuses.status(
-            done.ingestion,
-            done.druid_state,
+            result.ingestion,
+            result.druid_state,
             plan.findings,
             previous,
             now,
-            _record_after(done, plan, check_mode),
+            _record_after(result, plan, check_mode),
         )
         applied = [step for step in plan.steps if step.in_druid and step.operation.counted == "applied"]
-        if not applied or check_mode or done.failed_step is not None:
+        if not applied or check_mode or result.failed_step is not None:
             return document
         is_created = any(step.creates for step in applied)
-        return statuses.with_last_update(document, done.ingestion, is_created, now)
+        return statuses.with_last_update(document, result.ingestion, is_created, now)
 
-    def events(self, done: Reconciled, completed: Completed[Any], change: StatusChange) -> Iterator[EventText]:
-        yield from super().events(done, completed, change)
+    def events(self, result: IngestionResult, completed: Completed[Any], change: StatusChange) -> Iterator[EventText]:
+        yield from super().events(result, completed, change)
         if completed.is_deleted or are_warnings_new(completed.plan.steps, change.before, change.after):
             reported = {finding.message for finding in completed.plan.findings}
             texts = (text for text in change.warnings if text not in reported)
             yield from events_of_warnings(texts, is_deleted=completed.is_deleted)
 
 
-def _documents(done: Reconciled) -> tuple[Any, ...]:
+def _documents(result: IngestionResult) -> tuple[Any, ...]:
     """Return the resource, and its parsed spec if that is a string."""
-    specified = searched(done.resource)
+    specified = searched(result.resource)
     try:
-        return specified, done.ingestion.document
+        return specified, result.ingestion.document
     except ValueError:
         return (specified,)
 
 
-def _record_after(done: Reconciled, plan: Plan, check_mode: bool) -> LastApplied | None:
+def _record_after(result: IngestionResult, plan: Plan, check_mode: bool) -> LastApplied | None:
     """Return the record after the reconcile, None if there is none."""
     if plan.saved and not check_mode:
         return plan.saved[-1]
-    found = done.observed.record
-    return None if found is None else read_last_applied(found, done.ingestion)
+    found = result.observed.record
+    return None if found is None else read_last_applied(found, result.ingestion)
 
 
 def events_of_warnings(warnings: Iterable[str], *, is_deleted: bool) -> list[EventText]:

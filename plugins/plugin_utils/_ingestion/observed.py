@@ -100,7 +100,7 @@ class Plan(plan.Plan[Any]):
 
 
 @dataclass(frozen=True)
-class Reconciled(plan.Completed[Plan]):
+class IngestionResult(plan.Completed[Plan]):
     """What a reconcile found and did; `failed_step` is the step that failed.
 
     `written` is the ConfigMap of the record as this reconcile has written it last.

@@ -38,9 +38,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import (
     DruidState,
+    IngestionResult,
     Inputs,
     Plan,
-    Reconciled,
     SupervisorState,
     TaskState,
 )
@@ -66,13 +66,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding, spec_errors
 
 
-def reconcile_once(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> Reconciled:
+def reconcile_once(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> IngestionResult:
     """Reconcile a DruidIngestion: from the API, or (without a uid) built from a spec; KubernetesError if it fails."""
     if is_terminating(resource):
         return finalize(api, resource, options)
     ingestion = Ingestion.from_resource(resource)
     blockers = spec_errors(KIND, resource) or _blockers(ingestion, options)
-    planned = Reconciled(resource, Plan(findings=blockers), ingestion)
+    planned = IngestionResult(resource, Plan(findings=blockers), ingestion)
     if blockers:
         return planned
     with ExitStack() as connections:
@@ -89,8 +89,8 @@ def reconcile_once(api: KubernetesApi, resource: Manifest, options: Options, now
 
 
 def _with_druid(
-    api: KubernetesApi, reads: IngestionReads, planned: Reconciled, options: Options, now: datetime
-) -> Reconciled:
+    api: KubernetesApi, reads: IngestionReads, planned: IngestionResult, options: Options, now: datetime
+) -> IngestionResult:
     """Decide, carry out the plan, and read back Druid's state."""
     client, inputs = reads.druid(), Inputs(planned.ingestion, planned.observed, reads)
     with options.meter.phases("decide"):
@@ -105,57 +105,61 @@ def _with_druid(
     if options.check_mode or not planned.plan.steps:
         return planned
     with options.meter.phases("act"):
-        done = act(api, client, planned)
-    if done.is_unanswered:
-        return _record_abandoned(api, done, inputs.record, now)
-    done = _read_back(api, client, done, inputs.record) if done.failed_step is None else done
-    if options.is_strict and (unknown := (*done.unknown_fields, *_of_task(client, done.druid_state))):
-        return done.with_findings(_strict(unknown, "All other fields are set"))
-    return done
+        result = act(api, client, planned)
+    if result.is_unanswered:
+        return _record_abandoned(api, result, inputs.record, now)
+    result = _read_back(api, client, result, inputs.record) if result.failed_step is None else result
+    if options.is_strict and (unknown := (*result.unknown_fields, *_of_task(client, result.druid_state))):
+        return result.with_findings(_strict(unknown, "All other fields are set"))
+    return result
 
 
 def _only_saves(plan: Plan) -> bool:
     return bool(plan.steps) and all(step.saved for step in plan.steps)
 
 
-def _read_back(api: KubernetesApi, client: DruidClient, done: Reconciled, record: LastApplied) -> Reconciled:
+def _read_back(
+    api: KubernetesApi, client: DruidClient, result: IngestionResult, record: LastApplied
+) -> IngestionResult:
     """Return the reconcile with Druid's current state; `record` is the last applied record before it."""
-    record = next((saved for saved in reversed(done.plan.saved) if saved is not None), record)
-    applied = tuple(step.change for step in done.plan.steps if step.change is not None)
+    record = next((saved for saved in reversed(result.plan.saved) if saved is not None), record)
+    applied = tuple(step.change for step in result.plan.steps if step.change is not None)
     try:
-        druid_state = fetch_state(client, done.ingestion, record, {})
-        current = _current(client, done, record, druid_state) if applied else ()
+        druid_state = fetch_state(client, result.ingestion, record, {})
+        current = _current(client, result, record, druid_state) if applied else ()
     except DruidError:
         # the next reconcile detects it, and applies the spec once more
-        return done
-    done = replace(done, druid_state=druid_state)
+        return result
+    result = replace(result, druid_state=druid_state)
     found = with_normalized({}, applied, current, IN_RECORD)
     if not found:
-        return done
-    known = read_normalized(done.observed.record, done.ingestion)
-    return _save(api, done, record, with_normalized(known, applied, current, IN_RECORD))
+        return result
+    known = read_normalized(result.observed.record, result.ingestion)
+    return _save(api, result, record, with_normalized(known, applied, current, IN_RECORD))
 
 
 def _current(
-    client: DruidClient, done: Reconciled, record: LastApplied, druid_state: DruidState
+    client: DruidClient, result: IngestionResult, record: LastApplied, druid_state: DruidState
 ) -> tuple[DruidChange, ...]:
     supervisor = (druid_state.change,) if isinstance(druid_state, SupervisorState) else ()
-    return (*supervisor, *fetch_datasource(client, done.ingestion, record, {}, done.observed.siblings))
+    return (*supervisor, *fetch_datasource(client, result.ingestion, record, {}, result.observed.siblings))
 
 
-def _record_abandoned(api: KubernetesApi, done: Reconciled, record: LastApplied, now: datetime) -> Reconciled:
+def _record_abandoned(
+    api: KubernetesApi, result: IngestionResult, record: LastApplied, now: datetime
+) -> IngestionResult:
     """Record the request of the failed step, so that it is not repeated while Druid executes it."""
-    record = next((saved for saved in reversed(done.plan.saved) if saved is not None), record)
-    if done.failed_step is None:
-        return done
-    recorded = with_abandoned(record, done.failed_step, now)
-    return _save(api, done, recorded, read_normalized(done.observed.record, done.ingestion))
+    record = next((saved for saved in reversed(result.plan.saved) if saved is not None), record)
+    if result.failed_step is None:
+        return result
+    recorded = with_abandoned(record, result.failed_step, now)
+    return _save(api, result, recorded, read_normalized(result.observed.record, result.ingestion))
 
 
-def _save(api: KubernetesApi, done: Reconciled, record: LastApplied, normalized: Normalized) -> Reconciled:
+def _save(api: KubernetesApi, result: IngestionResult, record: LastApplied, normalized: Normalized) -> IngestionResult:
     saving = (SaveLastApplied(record, normalized=normalized),)
-    saved = act(api, None, replace(done, plan=replace(done.plan, steps=saving)))
-    return replace(saved, plan=replace(saved.plan, steps=(*done.plan.steps, *saved.plan.steps)))
+    saved = act(api, None, replace(result, plan=replace(result.plan, steps=saving)))
+    return replace(saved, plan=replace(saved.plan, steps=(*result.plan.steps, *saved.plan.steps)))
 
 
 def _unknown_fields(client: DruidClient, inputs: Inputs) -> tuple[str, ...]:
@@ -196,20 +200,20 @@ def _collision(ingestion: Ingestion) -> Finding:
 _SHAPES = {"druidCluster": str, "ingestion": dict, "auth": dict, "endpoint": dict}
 
 
-def finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Reconciled:
+def finalize(api: KubernetesApi, resource: Manifest, options: Options) -> IngestionResult:
     """Terminate the supervisor or task, and remove the finalizer. The spec may be invalid."""
     resource = _readable(resource)
-    planned = Reconciled(resource, Plan(), Ingestion.from_resource(resource))
+    planned = IngestionResult(resource, Plan(), Ingestion.from_resource(resource))
     return _delete(api, planned, _deletion(planned, options), options)
 
 
 def finalize_without_resource(
     api: KubernetesApi, name: str, namespace: str, spec: Mapping[str, Any], options: Options
-) -> Reconciled | None:
+) -> IngestionResult | None:
     """Terminate what the record names, then delete the record: the only reference to it. None without one."""
     metadata = {"name": name, "namespace": namespace}
     resource = {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": dict(spec)}
-    planned = Reconciled(resource, Plan(), Ingestion.from_resource(resource))
+    planned = IngestionResult(resource, Plan(), Ingestion.from_resource(resource))
     found = api.get("ConfigMap", namespace, record_name(name))
     owner = resource_of(found) if found else None
     if owner is not None:
@@ -219,7 +223,7 @@ def finalize_without_resource(
     return _delete(api, planned, replace(_deletion(planned, options), has_resource=False), options)
 
 
-def _refused(planned: Reconciled, owner: str) -> Reconciled:
+def _refused(planned: IngestionResult, owner: str) -> IngestionResult:
     message = (
         f"DruidIngestion {owner} in namespace {planned.ingestion.namespace} exists as a resource, and nothing "
         "was deleted. To delete it, use state: absent with name and without spec."
@@ -227,13 +231,13 @@ def _refused(planned: Reconciled, owner: str) -> Reconciled:
     return planned.blocked(Finding(reasons.NAME_CONFLICT, message))
 
 
-def _deletion(planned: Reconciled, options: Options) -> Deletion:
+def _deletion(planned: IngestionResult, options: Options) -> Deletion:
     ingestion = planned.ingestion
     refusal = disallowed_secret(secrets_of(ingestion), ingestion.namespace, options.allowed_reference_namespaces)
     return Deletion(ingestion, refusal=refusal)
 
 
-def _delete(api: KubernetesApi, planned: Reconciled, deletion: Deletion, options: Options) -> Reconciled:
+def _delete(api: KubernetesApi, planned: IngestionResult, deletion: Deletion, options: Options) -> IngestionResult:
     """Decide, and carry out the plan; decide once more if Druid fails."""
     with ExitStack() as connections:
         reads = DeletionReads(api, deletion, options, connections)
@@ -251,11 +255,13 @@ def _delete(api: KubernetesApi, planned: Reconciled, deletion: Deletion, options
     return _carried_out(api, None, replace(planned, plan=plan, failed_step=None), options)
 
 
-def _carried_out(api: KubernetesApi, client: DruidClient | None, planned: Reconciled, options: Options) -> Reconciled:
+def _carried_out(
+    api: KubernetesApi, client: DruidClient | None, planned: IngestionResult, options: Options
+) -> IngestionResult:
     if options.check_mode or not planned.plan.steps:
         return planned
-    done = act(api, client, planned)
-    return replace(done, is_deleted=done.failed_step is None)
+    result = act(api, client, planned)
+    return replace(result, is_deleted=result.failed_step is None)
 
 
 def _readable(resource: Manifest) -> Manifest:

@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     DruidChange,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, to_config_map
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import IngestionResult
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.owners import recorded
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import (
     Note,
@@ -71,7 +71,7 @@ class Finalizer(kernel.Finalizer, Step):
     """Set or remove the finalizer of an ingestion."""
 
 
-def act(api: KubernetesApi, client: DruidClient | None, planned: Reconciled) -> Reconciled:
+def act(api: KubernetesApi, client: DruidClient | None, planned: IngestionResult) -> IngestionResult:
     """Carry out the steps in order; return the reconcile with the completed ones, and a finding about a failed one.
 
     `client` can be None if no step is a change in Druid.
@@ -93,21 +93,23 @@ class Effect:
 class Request(request.Request, Step):
     """A request to Druid."""
 
-    def send(self, client: DruidClient, context: Any) -> kernel.Result[Step]:
-        done: Reconciled = context.state
+    def send(self, client: DruidClient, context: Any) -> kernel.StepResult[Step]:
+        result: IngestionResult = context.state
         effect = self.effect(client)
-        plan = replace(done.plan, warnings=(*done.plan.warnings, *effect.warnings))
-        state = replace(done, plan=plan, unknown_fields=(*done.unknown_fields, *effect.unknown), **self.known(done))
-        return kernel.Result(self, state=state, further=effect.further)
+        plan = replace(result.plan, warnings=(*result.plan.warnings, *effect.warnings))
+        state = replace(
+            result, plan=plan, unknown_fields=(*result.unknown_fields, *effect.unknown), **self.known(result)
+        )
+        return kernel.StepResult(self, state=state, further=effect.further)
 
-    def failed(self, error: DruidError, context: Any) -> kernel.Result[Step]:
+    def failed(self, error: DruidError, context: Any) -> kernel.StepResult[Step]:
         if isinstance(error, NotConnected):
             # transient: it ends when the stream is available again
-            return kernel.Result(self, error=str(error), reason=reasons.SUPERVISOR_UNHEALTHY)
+            return kernel.StepResult(self, error=str(error), reason=reasons.SUPERVISOR_UNHEALTHY)
         state = replace(context.state, is_unanswered=is_unanswered(error))
         return replace(super().failed(error, context), state=state)
 
-    def known(self, _done: Reconciled) -> dict[str, Any]:
+    def known(self, _result: IngestionResult) -> dict[str, Any]:
         """Return what is known of the reconcile after the request."""
         return {}
 
@@ -212,8 +214,8 @@ class Terminate(Request):
         reason = reasons.SUPERVISOR_TERMINATED if self.kind == SUPERVISOR else reasons.TASK_SHUT_DOWN
         return kernel.Operation(reason=reason, counted="removed")
 
-    def known(self, done: Reconciled) -> dict[str, Any]:
-        return {"terminated": done.terminated | {self.id}}
+    def known(self, result: IngestionResult) -> dict[str, Any]:
+        return {"terminated": result.terminated | {self.id}}
 
     def effect(self, client: DruidClient) -> Effect:
         from ansible_collections.druidops.druid.plugins.module_utils._resources.task import shut_down
@@ -268,49 +270,49 @@ class SaveLastApplied(Step):
     def saved(self) -> tuple[LastApplied | None, ...]:
         return (self.record,)
 
-    def carry_out(self, context: Any) -> kernel.Result[Step]:
+    def carry_out(self, context: Any) -> kernel.StepResult[Step]:
         """Return the reconcile with the resource, which notes the record, and the ConfigMap; KubernetesError."""
-        api, done = context.api, context.state
-        ingestion = done.ingestion
+        api, result = context.api, context.state
+        ingestion = result.ingestion
         if self.record is not None:
             config_map = to_config_map(self.record, ingestion, self.normalized)
-            noted = replace(done, resource=_with_note(api, done, self.record, config_map))
-            return kernel.Result(self, state=replace(noted, written=api.apply(config_map)))
+            noted = replace(result, resource=_with_note(api, result, self.record, config_map))
+            return kernel.StepResult(self, state=replace(noted, written=api.apply(config_map)))
         found = api.get("ConfigMap", ingestion.namespace, record_name(ingestion.name))
         if found is not None:
             api.delete("ConfigMap", ingestion.namespace, found["metadata"]["name"], found["metadata"]["uid"])
-        return kernel.Result(self)
+        return kernel.StepResult(self)
 
 
-def _with_note(api: KubernetesApi, done: Reconciled, record: LastApplied, config_map: Manifest) -> Manifest:
+def _with_note(api: KubernetesApi, result: IngestionResult, record: LastApplied, config_map: Manifest) -> Manifest:
     """Return the resource with a note of the record that is written next (``record_check``).
 
     Unlike the status it is written before Druid has the ids, and whichever generation the resource has since.
     """
-    metadata = done.resource["metadata"]
+    metadata = result.resource["metadata"]
     if "uid" not in metadata:
-        return done.resource
+        return result.resource
     before = note_of(metadata)
     # after a loss, the annotation keeps a version that no ConfigMap has any more
-    replaces = version_of(done.written or done.observed.record) or before.replaces
-    note = Note(_ids_to_note(done, record, before.ids), digest_of(config_map), replaces, record.revision)
+    replaces = version_of(result.written or result.observed.record) or before.replaces
+    note = Note(_ids_to_note(result, record, before.ids), digest_of(config_map), replaces, record.revision)
     operations = _annotation_patch(metadata, text_of(note, metadata["uid"]))
     written = api.json_patch(KIND, metadata["namespace"], metadata["name"], operations)
-    return {**done.resource, "metadata": {**metadata, "annotations": written["metadata"]["annotations"]}}
+    return {**result.resource, "metadata": {**metadata, "annotations": written["metadata"]["annotations"]}}
 
 
-def _ids_to_note(done: Reconciled, record: LastApplied, noted: frozenset[str]) -> frozenset[str]:
+def _ids_to_note(result: IngestionResult, record: LastApplied, noted: frozenset[str]) -> frozenset[str]:
     """Return the ids of the record, and the noted ones of supervisors that were not terminated, whatever records them.
 
     Of a batch, whose attempts would add up, only those of the present record are kept; of another Druid, none.
     """
     ids = frozenset((*record.supervisors, *record.tasks))
-    last = recorded(done.observed.record, done.ingestion).record
+    last = recorded(result.observed.record, result.ingestion).record
     if last.druid and record.druid != last.druid:
         return ids
     if record.task is not None or last.task is not None:
         return ids | (noted if ids <= noted else noted & {*last.supervisors, *last.tasks})
-    return ids | (noted - done.terminated)
+    return ids | (noted - result.terminated)
 
 
 def _annotation_patch(metadata: Mapping[str, Any], value: str) -> list[dict[str, Any]]:

@@ -47,7 +47,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome, Progress, delete_resource
 
 _Options = TypeVar("_Options", bound=Options)
-_Done = TypeVar("_Done")
+_Result = TypeVar("_Result")
 _Plan = TypeVar("_Plan", bound=Plan[Any])
 
 
@@ -58,8 +58,8 @@ class Counts(NamedTuple):
     removed: int
 
 
-class Kind(ABC, Generic[_Options, _Done, _Plan]):
-    """A kind of resource; `_Done` is what its reconcile found and did.
+class Kind(ABC, Generic[_Options, _Result, _Plan]):
+    """A kind of resource; `_Result` is what its reconcile found and did.
 
     The names of its gauges begin with `plural`: the number of resources, and the number per type of condition.
     `finalizer` is the name of its finalizer, which is also in watches.yaml: the API server's warnings about it are not
@@ -95,7 +95,7 @@ class Kind(ABC, Generic[_Options, _Done, _Plan]):
         """Return the options of a reconcile from the arguments of the action."""
 
     @abstractmethod
-    def reconcile_once(self, api: KubernetesApi, resource: Manifest, options: _Options, now: datetime) -> _Done:
+    def reconcile_once(self, api: KubernetesApi, resource: Manifest, options: _Options, now: datetime) -> _Result:
         """Observe, decide and act; KubernetesError if the API cannot be read."""
 
     def delete_resource(
@@ -144,18 +144,18 @@ class Kind(ABC, Generic[_Options, _Done, _Plan]):
     # The report.
 
     @abstractmethod
-    def completed(self, done: _Done, check_mode: bool) -> Completed[_Plan]:
+    def completed(self, result: _Result, check_mode: bool) -> Completed[_Plan]:
         """Return what came of the reconcile."""
 
     @abstractmethod
-    def masker(self, done: _Done) -> Masker:
+    def masker(self, result: _Result) -> Masker:
         """Return what masks the secrets in all that was read."""
 
     @abstractmethod
-    def status(self, done: _Done, plan: _Plan, now: datetime, check_mode: bool) -> dict[str, Any]:
+    def status(self, result: _Result, plan: _Plan, now: datetime, check_mode: bool) -> dict[str, Any]:
         """Return the whole status. The texts of `plan` are masked already, those of the status (`texts`) later."""
 
-    def events(self, _done: _Done, completed: Completed[_Plan], change: StatusChange) -> Iterable[EventText]:
+    def events(self, _result: _Result, completed: Completed[_Plan], change: StatusChange) -> Iterable[EventText]:
         """Yield the events of the completed steps and of new problems. Their messages are masked later."""
         yield from filter(None, (step.event for step in completed.plan.steps))
         if change.has_new_problems:
@@ -183,7 +183,7 @@ class Kind(ABC, Generic[_Options, _Done, _Plan]):
         """Return the status adapted to conditions that report a failed read."""
         return dict(status)
 
-    def stuck(self, _done: _Done, _plan: _Plan, _now: datetime) -> str:
+    def stuck(self, _result: _Result, _plan: _Plan, _now: datetime) -> str:
         """Return why the desired state is not reached by itself, empty if it may be."""
         return ""
 
@@ -206,22 +206,22 @@ class Kind(ABC, Generic[_Options, _Done, _Plan]):
         """
         try:
             with masked_errors(resource):
-                done = self.reconcile_once(api, resource, options, now)
+                result = self.reconcile_once(api, resource, options, now)
         except KubernetesError as error:
             if not options.check_mode:
                 report_observe_failure(api, resource, error, now, self.after_failed_read)
             raise
         with options.phases("report"):
-            return self.report(api, done, options.check_mode, now)
+            return self.report(api, result, options.check_mode, now)
 
-    def report(self, api: KubernetesApi, done: _Done, check_mode: bool, now: datetime) -> Report[_Plan]:
+    def report(self, api: KubernetesApi, result: _Result, check_mode: bool, now: datetime) -> Report[_Plan]:
         """Write status and events (never in check mode, never without a resource) and return the report."""
-        masking = Masking(partial(self.masker, done))
+        masking = Masking(partial(self.masker, result))
         masked = masking.text
-        completed = self.completed(done, check_mode)
+        completed = self.completed(result, check_mode)
         plan = completed.plan.with_texts(masked)
         completed = replace(completed, plan=plan)
-        document = self.status(done, plan, now, check_mode)
+        document = self.status(result, plan, now, check_mode)
         if document != completed.previous:
             document = with_short_messages(masking.status(document, self.texts))
         reported = (text for text in api.warnings if self.finalizer not in text)
@@ -231,7 +231,9 @@ class Kind(ABC, Generic[_Options, _Done, _Plan]):
         texts: tuple[EventText, ...] = ()
         if is_stored and not is_planned:
             change = StatusChange(completed.previous, document, warnings)
-            texts = tuple(replace(each, message=masked(each.message)) for each in self.events(done, completed, change))
+            texts = tuple(
+                replace(each, message=masked(each.message)) for each in self.events(result, completed, change)
+            )
         is_known = is_stored and not (plan.changes or texts) and document == completed.previous
         if is_stored and not is_known and not check_mode:
             errors = tuple(map(masked, publish(api, completed, document, texts, now)))
@@ -246,7 +248,7 @@ class Kind(ABC, Generic[_Options, _Done, _Plan]):
             completed.is_deleted,
             self.is_settled(document["conditions"]) or any(each.reason not in self.transient for each in plan.problems),
             self.progress(document),
-            masked(stuck) if (stuck := self.stuck(done, plan, now)) else "",
+            masked(stuck) if (stuck := self.stuck(result, plan, now)) else "",
             is_known,
             is_too_often(completed.resource["metadata"].get("annotations") or {}),
             masking,

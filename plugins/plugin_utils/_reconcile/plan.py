@@ -135,7 +135,7 @@ class Step(Shown):
     """One write."""
 
     @abstractmethod
-    def carry_out(self, context: Context) -> Result[Any]:
+    def carry_out(self, context: Context) -> StepResult[Any]:
         """Return the result of the write; KubernetesError if it failed."""
 
     def blocks(self, _step: Any) -> bool:
@@ -150,7 +150,7 @@ class Step(Shown):
         """Return that the step was skipped because of a failed one."""
         return f"Not done: {self.title}, because of a failure: {failed.title}."
 
-    def finding(self, result: Result[Any]) -> Finding:
+    def finding(self, result: StepResult[Any]) -> Finding:
         """Return the finding about its failure, or that it was skipped."""
         return Finding(result.reason or reasons.APPLY_FAILED, result.error or "")
 
@@ -159,7 +159,7 @@ _Step = TypeVar("_Step", bound=Step)
 
 
 @dataclass(frozen=True)
-class Result(Generic[_Step]):
+class StepResult(Generic[_Step]):
     """The result of a step: the live object (None: deleted, or in Druid), or why it failed or was skipped.
 
     `reason`: that of the failure, if it is not the general one. `state`: what the steps after it find, even after a
@@ -182,9 +182,9 @@ class Result(Generic[_Step]):
         return self.error is None
 
 
-def execute(steps: Iterable[_Step], context: Context) -> tuple[Result[_Step], ...]:
+def execute(steps: Iterable[_Step], context: Context) -> tuple[StepResult[_Step], ...]:
     """Carry out the steps in order, and return their results. An error stops only the steps that depend on it."""
-    results: list[Result[_Step]] = []
+    results: list[StepResult[_Step]] = []
     for step in steps:
         failed = next((each.step for each in results if not each.is_done and each.step.blocks(step)), None)
         if failed is None:
@@ -192,30 +192,30 @@ def execute(steps: Iterable[_Step], context: Context) -> tuple[Result[_Step], ..
             results.append(_carried_out(step, context))
             context = replace(context, state=state_after(results, context.state))
         else:
-            results.append(Result(step, error=step.skipped(failed), was_tried=False))
+            results.append(StepResult(step, error=step.skipped(failed), was_tried=False))
     return tuple(results)
 
 
-def state_after(results: Iterable[Result[Any]], before: Completed[Any] | None) -> Completed[Any] | None:
+def state_after(results: Iterable[StepResult[Any]], before: Completed[Any] | None) -> Completed[Any] | None:
     """Return the reconcile after the steps."""
     return next((each.state for each in reversed([*results]) if each.state is not None), before)
 
 
-def completed(results: Iterable[Result[_Step]]) -> tuple[_Step, ...]:
+def completed(results: Iterable[StepResult[_Step]]) -> tuple[_Step, ...]:
     """Return the steps that were carried out, in order."""
     return tuple(step for each in results if each.is_done for step in (each.step, *each.further))
 
 
-def failures(results: Iterable[Result[Any]], *, with_skipped: bool = False) -> tuple[Finding, ...]:
+def failures(results: Iterable[StepResult[Any]], *, with_skipped: bool = False) -> tuple[Finding, ...]:
     """Return a finding for each step that failed, and for those that were skipped if they are requested, too."""
     return tuple(each.step.finding(each) for each in results if each.error and (each.was_tried or with_skipped))
 
 
-def _carried_out(step: _Step, context: Context) -> Result[_Step]:
+def _carried_out(step: _Step, context: Context) -> StepResult[_Step]:
     try:
         return step.carry_out(context)
     except KubernetesError as error:
-        return Result(step, error=step.explain(error))
+        return StepResult(step, error=step.explain(error))
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,7 @@ class Finalizer(Step):
     def title(self) -> str:
         return f"{'set' if self.is_set else 'remove'} the finalizer"
 
-    def carry_out(self, context: Context) -> Result[Any]:
+    def carry_out(self, context: Context) -> StepResult[Any]:
         """Return the state with the resource after the change; without a finalizer it may be deleted already."""
         if context.state is None:
             raise TypeError(self.title)
@@ -256,7 +256,7 @@ class Finalizer(Step):
             if not error.is_missing_object or self.is_set:
                 raise
             written = resource
-        return Result(self, state=replace(context.state, resource=written, is_deleted=not self.is_set))
+        return StepResult(self, state=replace(context.state, resource=written, is_deleted=not self.is_set))
 
     def _operations(self, resource: Manifest) -> list[dict[str, Any]]:
         """Return the JSON patch."""
@@ -360,10 +360,10 @@ class Completed(Generic[_Plan]):
         """Return the reconcile with these findings, and nothing to do."""
         return replace(self, plan=replace(self.plan, steps=())).with_findings(*problems)
 
-    def after(self, results: Iterable[Result[Any]]) -> Self:
+    def after(self, results: Iterable[StepResult[Any]]) -> Self:
         """Return the reconcile after its steps: with the completed ones, and a finding about each that failed."""
-        done = cast(Self, state_after(results, self))
-        return replace(done, plan=replace(done.plan, steps=completed(results))).with_findings(*failures(results))
+        result = cast(Self, state_after(results, self))
+        return replace(result, plan=replace(result.plan, steps=completed(results))).with_findings(*failures(results))
 
 
 def previous_status(resource: Manifest) -> Mapping[str, Any]:

@@ -286,7 +286,9 @@ def test_changed_files_take_effect(fresh: Runner) -> None:
     assert fresh.reports == []
     playbook.write_text(f"{playbook.read_text()}# changed\n")
     assert "playbook_on_stats" in fresh.run(playbook).kinds
-    assert fresh.reports == ["The run is one of ansible-runner: playbooks/operator_druid.yml is not that of the collection."]
+    assert fresh.reports == [
+        "The run is one of ansible-runner: playbooks/operator_druid.yml is not that of the collection."
+    ]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding, pause_finding
 
 if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan
 
 
 def drop_blocked(steps: Iterable[Step], findings: Collection[Finding]) -> tuple[Step, ...]:
@@ -81,7 +81,7 @@ def _deferral(step: Step) -> str:
     )
 
 
-def outdated_resource(draft: Draft) -> tuple[Finding, ...]:
+def outdated_resource(draft: DraftPlan) -> tuple[Finding, ...]:
     """Return a finding if the plan needs the latest resource, which was changed or deleted since it was read.
 
     The latest resource is needed for that; it must be read after the workloads. Not in check mode: nothing is written.

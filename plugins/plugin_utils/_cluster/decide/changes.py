@@ -53,7 +53,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
 
 if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan
 
 
 def desired_objects(desired: Desired) -> Iterator[tuple[str | None, Manifest]]:
@@ -295,7 +295,7 @@ def is_headless(service: Manifest) -> bool:
     return bool(service["spec"].get("clusterIP") == HEADLESS)
 
 
-def orphaned_pods(draft: Draft) -> tuple[Finding, ...]:
+def orphaned_pods(draft: DraftPlan) -> tuple[Finding, ...]:
     """Return a finding for each workload that is not recreated because it would orphan running pods."""
     groups, live = {group.key: group for group in draft.inputs.cluster.groups}, draft.inputs.observed
     recreated = (step for step in draft.applies if step.operation is RECREATE and step.key.kind in WORKLOADS)

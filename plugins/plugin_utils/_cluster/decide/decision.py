@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cha
     orphaned_pods,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import (
-    Draft,
+    DraftPlan,
     Policy,
     confirmed,
     dry_runs,
@@ -51,7 +51,7 @@ POLICIES: tuple[Policy, ...] = (
 )
 
 
-def decide(inputs: Inputs) -> tuple[Plan, Draft | None]:
+def decide(inputs: Inputs) -> tuple[Plan, DraftPlan | None]:
     """Return the plan, and the draft with all that was read for it; None if the specification is refused."""
     if inputs.schema_errors:
         return Plan(findings=inputs.schema_errors), None
@@ -77,7 +77,7 @@ def _prepared(inputs: Inputs) -> Inputs:
     return inputs
 
 
-def _settled_draft(inputs: Inputs) -> Draft:
+def _settled_draft(inputs: Inputs) -> DraftPlan:
     """Return the judged steps, once no feature desires something else because of what is blocked."""
     draft = _judged(inputs)
     # at most once for each group
@@ -89,10 +89,10 @@ def _settled_draft(inputs: Inputs) -> Draft:
     return draft
 
 
-def _judged(inputs: Inputs) -> Draft:
+def _judged(inputs: Inputs) -> DraftPlan:
     """Return the candidates, as the API server would store them, with the findings of all policies."""
     changed, others, removals = _candidates(inputs)
-    draft = _with_findings(Draft(inputs, in_order((*changed, *others), removals)), LOCAL_POLICIES)
+    draft = _with_findings(DraftPlan(inputs, in_order((*changed, *others), removals)), LOCAL_POLICIES)
     verdicts = dry_runs(draft)
     changed, others, removals = (confirmed(each, verdicts) for each in (changed, others, removals))
     evicted = evictions(inputs, (*changed, *failing_pods(inputs)))
@@ -102,13 +102,13 @@ def _judged(inputs: Inputs) -> Draft:
     return judged.with_findings(outdated_resource(judged))
 
 
-def _with_findings(draft: Draft, policies: tuple[Policy, ...]) -> Draft:
+def _with_findings(draft: DraftPlan, policies: tuple[Policy, ...]) -> DraftPlan:
     for policy in policies:
         draft = draft.with_findings(policy(draft))
     return draft
 
 
-def _plan(draft: Draft) -> Plan:
+def _plan(draft: DraftPlan) -> Plan:
     inputs = draft.inputs
     plan = draft.plan()
     warnings = (

@@ -37,7 +37,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 
 
 @dataclass(frozen=True)
-class Draft:
+class DraftPlan:
     """The candidates in the order of execution, the findings of the policies so far, and verdicts on candidates."""
 
     inputs: Inputs
@@ -55,7 +55,7 @@ class Draft:
         """The steps that apply a desired object; the others remove objects."""
         return tuple(step for step in self.steps if step.manifest)
 
-    def with_findings(self, findings: Iterable[Finding]) -> Draft:
+    def with_findings(self, findings: Iterable[Finding]) -> DraftPlan:
         """Return the same with more findings."""
         return replace(self, findings=(*self.findings, *findings))
 
@@ -86,18 +86,18 @@ class Draft:
 
 
 # Findings about the draft.
-Policy = Callable[[Draft], Iterable[Finding]]
+Policy = Callable[[DraftPlan], Iterable[Finding]]
 
 
 _Step = TypeVar("_Step", bound=Step)
 
 
-def dry_runs(draft: Draft) -> tuple[Verdict, ...]:
+def dry_runs(draft: DraftPlan) -> tuple[Verdict, ...]:
     """Return the verdicts on all applies and deletions, and on all patches of PVCs, that no finding blocks."""
     return tuple(draft.inputs.reads.dry_run(step) for step in draft.steps if step.verdicts is not None)
 
 
-def rejections(draft: Draft) -> tuple[Finding, ...]:
+def rejections(draft: DraftPlan) -> tuple[Finding, ...]:
     """Return the rejections of writes by the API server; one for all if the namespace is missing."""
     found = (verdict.rejection for verdict in draft.verdicts if verdict.step.verdicts == "writes")
     return tuple(dict.fromkeys(rejection for rejection in found if rejection is not None))
@@ -124,7 +124,7 @@ def _confirmed(candidate: _Step, verdict: Verdict | None) -> _Step | None:
     return candidate if candidate.verdicts == "patches" else replace(cast(_Step, verdict.step), after=verdict.after)
 
 
-def overridden_values(draft: Draft) -> tuple[str, ...]:
+def overridden_values(draft: DraftPlan) -> tuple[str, ...]:
     """Return a warning for each object whose values admission overrides: its fields, with both values."""
     return tuple(
         f"{key}: {join_limited(map(_shown, found), '; ')}. A mutating webhook or policy overrides what is specified, "
@@ -147,7 +147,7 @@ def _overrides_replicas(verdict: Verdict) -> bool:
     return specified is not None and (verdict.after or {})["spec"].get("replicas") != specified
 
 
-def _overrides(draft: Draft) -> dict[ObjectKey, list[Override]]:
+def _overrides(draft: DraftPlan) -> dict[ObjectKey, list[Override]]:
     """Return the overridden fields of each object; those that only a recreation could change, from its dry run."""
     recreations = draft.inputs.reads.recreations(draft.inputs)
     recreated = ((immutable_part(each.step.manifest), each) for each in recreations)

@@ -23,7 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.patc
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, StepResult
 
 CLAIM = "PersistentVolumeClaim"
 _POLICY = "persistentVolumeClaimRetentionPolicy"
@@ -50,13 +50,13 @@ class Release(Patch):
     def without_restart(self) -> Self | None:
         return self
 
-    def carry_out(self, context: Context) -> Result[Step]:
+    def carry_out(self, context: Context) -> StepResult[Step]:
         """Return the object; none if it was deleted in the meantime, so that nothing is left to do."""
         try:
-            return Result(self, self._released(context))
+            return StepResult(self, self._released(context))
         except ApiError as error:
             if error.is_missing_object:
-                return Result(self)
+                return StepResult(self)
             raise
 
     @abstractmethod

@@ -14,10 +14,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
 
 if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import SpecifiedConfigs
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, Observed
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Reconciled
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ClusterResult
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import ClusterReads
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
@@ -95,18 +95,18 @@ class Feature:
         """Return steps that come after all others; of two features that change an object, the first one does."""
         return ()
 
-    def judge(self, draft: Draft) -> Iterable[Finding]:
+    def judge(self, draft: DraftPlan) -> Iterable[Finding]:
         """Return findings about the steps that are not blocked yet, before the API server is asked about them.
 
         A finding blocks the steps of its group, or of its object, or all steps if it has no group.
         """
         return ()
 
-    def judge_results(self, draft: Draft) -> Iterable[Finding]:
+    def judge_results(self, draft: DraftPlan) -> Iterable[Finding]:
         """Return findings about steps that have the results of their dry runs."""
         return ()
 
-    def reconsidered(self, draft: Draft) -> Inputs | None:
+    def reconsidered(self, draft: DraftPlan) -> Inputs | None:
         """Return other inputs if this feature desires something else because of findings: all is decided again.
 
         None if it does not. It must do so only a few times.
@@ -125,7 +125,7 @@ class Feature:
         """Return the desired dynamic configurations of Druid as this feature changes them."""
         return desired
 
-    def in_druid(self, done: Reconciled, desired: SpecifiedConfigs, druid: Callable[[str], Any]) -> Plan:
+    def in_druid(self, result: ClusterResult, desired: SpecifiedConfigs, druid: Callable[[str], Any]) -> Plan:
         """Return steps in Druid that are decided after the writes in Kubernetes: no repair waits for its timeouts.
 
         `desired` are Druid's dynamic configurations, and `druid` connects to it: the argument is what for. Not called
@@ -141,11 +141,11 @@ class Feature:
         """Return the workload without what this feature records in its template: that is no cause of a restart."""
         return workload
 
-    def status(self, done: Reconciled) -> Mapping[str, Any]:
+    def status(self, result: ClusterResult) -> Mapping[str, Any]:
         """Return fields of the status by name; one that is empty or None is removed, one that is not named stays."""
         return {}
 
-    def events(self, done: Reconciled, change: StatusChange) -> Iterable[EventText]:
+    def events(self, result: ClusterResult, change: StatusChange) -> Iterable[EventText]:
         """Return the events that follow from the difference between the previous status and this one."""
         return ()
 

@@ -23,18 +23,18 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
 
 if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan
 
 
 class NameCollisions(Feature):
     """Blocks the groups whose names are taken."""
 
-    def judge(self, draft: Draft) -> tuple[Finding, ...]:
+    def judge(self, draft: DraftPlan) -> tuple[Finding, ...]:
         """Return a finding for each name of an object of another owner."""
         return name_collisions(draft)
 
 
-def name_collisions(draft: Draft) -> tuple[Finding, ...]:
+def name_collisions(draft: DraftPlan) -> tuple[Finding, ...]:
     """Return a finding for each desired name of an existing object that does not belong to this cluster.
 
     It is one finding if a resource has the cluster's own name.

@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats imp
 
 # By the resource names of a ResourceQuota.
 if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan
 
 Amounts = Mapping[str, Decimal]
 
@@ -37,7 +37,7 @@ class Quotas(Feature):
     # The writes themselves report quotas, and kubectl shows the events.
     optional_reads = MappingProxyType({QUOTA: "check whether each group as a whole fits into the quotas"})
 
-    def judge_results(self, draft: Draft) -> tuple[Finding, ...]:
+    def judge_results(self, draft: DraftPlan) -> tuple[Finding, ...]:
         """Return a finding for each group that exceeds a quota as a whole."""
         steps = draft.applies
         return beyond(steps, draft.inputs.reads.list_objects(QUOTA)) if have_sums(steps) else ()

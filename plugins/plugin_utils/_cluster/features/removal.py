@@ -29,7 +29,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan
 
 REPLICA_SET, SET = "ReplicaSet", "StatefulSet"
 
@@ -46,7 +46,7 @@ class Removal(Feature):
         removed = removed_objects(inputs.cluster, inputs.desired, inputs.observed)
         return any(step.deletes and step.key.kind == SET for step in removed)
 
-    def judge(self, draft: Draft) -> tuple[Finding, ...]:
+    def judge(self, draft: DraftPlan) -> tuple[Finding, ...]:
         """Return a finding if the spec has no groups, and objects of groups would be deleted, or their PVCs marked.
 
         A templating error empties `nodes` without any sign in the resource itself.

@@ -23,13 +23,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
 
 if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan
 
 
 class Services(Feature):
     """Blocks what would make the names of running pods unresolvable, and warns about Services that stay for them."""
 
-    def judge(self, draft: Draft) -> Iterator[Finding]:
+    def judge(self, draft: DraftPlan) -> Iterator[Finding]:
         """Yield a finding for each Service that would not be headless any more, and for each group that takes one."""
         yield from headless_services(draft)
         yield from taken_services(draft)
@@ -55,7 +55,7 @@ def _warning(name: str, groups: str) -> str:
     )
 
 
-def headless_services(draft: Draft) -> tuple[Finding, ...]:
+def headless_services(draft: DraftPlan) -> tuple[Finding, ...]:
     """Return a finding for each Service that would no longer be headless, although pods have it as their subdomain."""
     changed = [step for step in draft.applies if step.key.kind == "Service" and _ends_being_headless(step)]
     used = subdomains(draft.inputs.cluster, draft.inputs.observed) if changed else {}
@@ -76,7 +76,7 @@ def _no_longer_headless(step: Step) -> Finding:
     return Finding(reasons.INVALID_SPEC, message, step.group, object=str(step.key))
 
 
-def taken_services(draft: Draft) -> tuple[Finding, ...]:
+def taken_services(draft: DraftPlan) -> tuple[Finding, ...]:
     """Return a finding for each group that takes a Service which pods of other groups have as their subdomain.
 
     It blocks the whole group: its next pods would have a subdomain that does not resolve them.

@@ -46,7 +46,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     selector_matches,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Operation, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Operation, StepResult
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 _READY = ("Ready", "True")
@@ -66,9 +66,9 @@ class Evict(Delete):
     def verdicts(self) -> None:
         return None
 
-    def carry_out(self, context: Context) -> Result[Step]:
+    def carry_out(self, context: Context) -> StepResult[Step]:
         context.api.evict(self.namespace, self.key.name, self.live["metadata"]["uid"])
-        return Result(self)
+        return StepResult(self)
 
 
 def evictions(inputs: Inputs, others: Iterable[Step]) -> tuple[Evict, ...]:

@@ -67,7 +67,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     WORKLOADS,
     Manifest,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Operation, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Operation, StepResult
 
 _RECORDS = (names.DRAIN_ANNOTATION, names.DECOMMISSION_ANNOTATION)
 # No object has this resourceVersion: an apply with it creates an object, and fails if there is one.
@@ -213,15 +213,15 @@ class Apply(Step):
 
     # The write.
 
-    def carry_out(self, context: Context) -> Result[Step]:
+    def carry_out(self, context: Context) -> StepResult[Step]:
         if self.managed_fields is not None and self._needs_same_version:
             # It is written to the version that it was decided on, or not at all.
             live = self._at_latest_version(context, lambda latest: latest._settle_and_send(context, ()))[1]
         else:
             live = self._settle_and_send(context)
         if self.initial is not None:
-            return Result(self, self._without_initial(context, live))
-        return Result(self, live if self.live is None else release_retained(context, self.live, live))
+            return StepResult(self, self._without_initial(context, live))
+        return StepResult(self, live if self.live is None else release_retained(context, self.live, live))
 
     def _settle_and_send(self, context: Context, pauses: Sequence[float] = PAUSES_SECONDS) -> Manifest:
         """Return the object after the handover of fields, if there is one, and the apply."""

@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     Manifest,
     is_terminating,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Operation, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Operation, StepResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,9 +52,9 @@ class Delete(Step):
             context.api.delete(*self.key_in_namespace, self.live["metadata"]["uid"], "Background", dry_run=True)
         return Verdict(self)
 
-    def carry_out(self, context: Context) -> Result[Step]:
+    def carry_out(self, context: Context) -> StepResult[Step]:
         context.api.delete(*self.key_in_namespace, self.live["metadata"]["uid"])
-        return Result(self)
+        return StepResult(self)
 
     @property
     def key_in_namespace(self) -> tuple[str, str, str]:

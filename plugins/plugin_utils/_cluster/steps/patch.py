@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import UPDATE, Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Operation, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Operation, StepResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,13 +33,13 @@ class Patch(Step):
         paths = (each["path"] for each in self.patch if each["op"] != "test" and each.get("value") != {})
         return any(_value_at(self.live, path) != _value_at(after, path) for path in paths)
 
-    def carry_out(self, context: Context) -> Result[Step]:
+    def carry_out(self, context: Context) -> StepResult[Step]:
         """Return the object, or none if it was terminating and is deleted."""
         try:
-            return Result(self, self._send(context))
+            return StepResult(self, self._send(context))
         except ApiError as error:
             if error.is_missing_object and is_terminating(self.live):
-                return Result(self)
+                return StepResult(self)
             raise
 
     def _send(self, context: Context, dry_run: bool = False) -> Manifest:

@@ -26,7 +26,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     Manifest,
     is_terminating,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Operation, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Operation, StepResult
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import parse_quantity
 
 DELETION_ATTEMPTS = 100
@@ -96,7 +96,7 @@ class Recreate(Apply):
     def has_effect(self, _after: Manifest) -> bool:
         return True
 
-    def carry_out(self, context: Context) -> Result[Step]:
+    def carry_out(self, context: Context) -> StepResult[Step]:
         """Delete the object, wait for the end of that, and create it: an apply before would update the old one."""
         if not is_terminating(self.live):
             if self.key.kind in WORKLOADS:
@@ -105,7 +105,7 @@ class Recreate(Apply):
                 self._delete(context)
         self._wait_for_deletion(context)
         live = self._create(context)
-        return Result(self, live if self.initial is None else self._without_initial(context, live))
+        return StepResult(self, live if self.initial is None else self._without_initial(context, live))
 
     def _delete(self, context: Context, dry_run: bool = False) -> None:
         """Delete the object, but not its pods; a workload in the version that was read.

@@ -158,7 +158,7 @@ class Step(plan.Step):
     def skipped(self, failed: Any) -> str:
         return f"{self.key} was not {'deleted' if self.deletes else 'written'} because {failed.key} failed."
 
-    def finding(self, result: plan.Result[Any]) -> Finding:
+    def finding(self, result: plan.StepResult[Any]) -> Finding:
         leaf = str(self.key) if self.group is not None and self.is_leaf else None
         return replace(super().finding(result), group=self.group, object=leaf)
 
@@ -255,7 +255,7 @@ class Step(plan.Step):
         return None
 
     @abstractmethod
-    def carry_out(self, context: plan.Context) -> plan.Result[Any]:
+    def carry_out(self, context: plan.Context) -> plan.StepResult[Any]:
         """Return the result of the write; KubernetesError if it failed."""
 
 

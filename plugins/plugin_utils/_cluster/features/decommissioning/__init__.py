@@ -55,7 +55,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import EventText
 
 if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Reconciled
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ClusterResult
     from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
 
 
@@ -84,16 +84,16 @@ class Decommissioning(Feature):
         """Return the specified configurations with the names that have to be in the list because of us."""
         return with_names(desired, decommission_of(inputs).ours)
 
-    def status(self, done: Reconciled) -> Mapping[str, Any]:
+    def status(self, result: ClusterResult) -> Mapping[str, Any]:
         """Return the record with its progress."""
-        if done.inputs is None or done.is_paused:
+        if result.inputs is None or result.is_paused:
             return {}
-        record = decommission_of(done.inputs).record
-        return {FIELD: [entry.document for entry in record]} if record or record_of(done.inputs) else {}
+        record = decommission_of(result.inputs).record
+        return {FIELD: [entry.document for entry in record]} if record or record_of(result.inputs) else {}
 
-    def events(self, done: Reconciled, change: StatusChange) -> Iterator[EventText]:
+    def events(self, result: ClusterResult, change: StatusChange) -> Iterator[EventText]:
         """Yield an event for each Historical whose decommissioning has begun or ended."""
-        yield from decommission_events(change, done.observed)
+        yield from decommission_events(change, result.observed)
 
     def requeue(self, status: Mapping[str, Any], now: datetime) -> int | None:
         """Return when to ask again, while there is a record."""

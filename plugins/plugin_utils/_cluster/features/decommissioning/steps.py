@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import DruidRequest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import ListChange
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, StepResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,8 +21,8 @@ class ChangeList(DruidRequest):
     path: str
     change: ListChange
 
-    def send(self, client: Any, _context: Context) -> Result[Step]:
+    def send(self, client: Any, _context: Context) -> StepResult[Step]:
         from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import change_list
 
         change_list(client, self.path, self.change, self.action)
-        return Result(self)
+        return StepResult(self)

@@ -45,7 +45,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Reconciled
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ClusterResult
 
 _FIELD = "middleManagerDrain"
 
@@ -88,9 +88,9 @@ class Draining(Feature):
         """Yield warnings about groups that are not drained although the spec requests it."""
         yield from _without_effect(inputs.cluster)
 
-    def status(self, done: Reconciled) -> Mapping[str, Any]:
+    def status(self, result: ClusterResult) -> Mapping[str, Any]:
         """Return the progress of the first drain as the Go operator reports it."""
-        return {} if done.inputs is None or done.is_paused else {_FIELD: _document(drains(done.inputs))}
+        return {} if result.inputs is None or result.is_paused else {_FIELD: _document(drains(result.inputs))}
 
     def requeue(self, status: Mapping[str, Any], now: datetime) -> int | None:
         """Return when to ask Druid again, while a drain goes on; a blocked one waits for its pod."""

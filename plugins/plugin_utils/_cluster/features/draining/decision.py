@@ -139,15 +139,15 @@ class Targets:
     goes_together: bool = False
     gap: str = ""
 
-    def free(self, done: Sequence[bool], going: Collection[str]) -> set[str]:
+    def free(self, result: Sequence[bool], going: Collection[str]) -> set[str]:
         """Return the names of the pods that may go now; `done`: which ones of the pods are drained.
 
         The controller replaces the last one first, and one at a time; so does the partition, and each has its time to
         be ready.
         """
         if self.goes_together:
-            return {pod.name for pod in self.pods} if all(done) else set()
-        return {self.pods[0].name} if self.pods and done[0] and not going else set()
+            return {pod.name for pod in self.pods} if all(result) else set()
+        return {self.pods[0].name} if self.pods and result[0] and not going else set()
 
 
 def targets(group: WorkerGroup, going: Collection[str], limits: Limits) -> Targets:

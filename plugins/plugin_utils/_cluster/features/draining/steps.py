@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import DruidRequest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, StepResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,8 +21,8 @@ class Post(DruidRequest):
     body: Any = None
     is_idempotent: bool = True
 
-    def send(self, client: Any, _context: Context) -> Result[Step]:
+    def send(self, client: Any, _context: Context) -> StepResult[Step]:
         from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import post
 
         post(client, self.path, self.body, self.action, idempotent=self.is_idempotent)
-        return Result(self)
+        return StepResult(self)

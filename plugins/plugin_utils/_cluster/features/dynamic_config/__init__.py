@@ -30,7 +30,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding, Rank
 
 if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Reconciled
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ClusterResult
 
 # The node types that serve a kind: the first one that exists (a Coordinator can also be the Overlord).
 _SERVERS: Mapping[str, tuple[str, ...]] = {
@@ -46,9 +46,9 @@ _FIELD = "dynamicConfig"
 class DynamicConfig(Feature):
     """Changes the dynamic configurations that the resource specifies."""
 
-    def in_druid(self, done: Reconciled, desired: SpecifiedConfigs, druid: Callable[[str], Any]) -> Plan:
+    def in_druid(self, result: ClusterResult, desired: SpecifiedConfigs, druid: Callable[[str], Any]) -> Plan:
         """Return the changes. A problem with Druid is a finding, not an error: Kubernetes has been written already."""
-        found = due(desired, done.cluster, done.observed)
+        found = due(desired, result.cluster, result.observed)
         noted = Plan((), found.findings, found.warnings)
         if not found.configs:
             return noted
@@ -56,17 +56,17 @@ class DynamicConfig(Feature):
             client = druid("spec.dynamicConfig")
         except ConnectionUnavailable as error:
             return replace(noted, findings=(*noted.findings, error.finding))
-        changes = find_changes(client, found.configs, (done.resource.get("status") or {}).get(_FIELD) or {})
+        changes = find_changes(client, found.configs, (result.resource.get("status") or {}).get(_FIELD) or {})
         return Plan(
             tuple(map(ChangeConfig.of, changes.changes)),
             (*noted.findings, *changes.findings),
             (*noted.warnings, *changes.warnings),
         )
 
-    def status(self, done: Reconciled) -> Mapping[str, Any]:
+    def status(self, result: ClusterResult) -> Mapping[str, Any]:
         """Return the digests of what Druid has made of our writes, if there were some."""
-        written = {name: digest for result in done.results for name, digest in result.memory.items()}
-        known = {**((done.resource.get("status") or {}).get(_FIELD) or {}), **written}
+        written = {name: digest for step_result in result.results for name, digest in step_result.memory.items()}
+        known = {**((result.resource.get("status") or {}).get(_FIELD) or {}), **written}
         return {_FIELD: {name: digest for name, digest in known.items() if digest}} if written else {}
 
 

@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     with_normalized,
     without_normalization,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, StepResult
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import ConfigChanges
@@ -61,7 +61,7 @@ class ChangeConfig(DruidRequest):
     def marked_states(self) -> tuple[Any, Any]:
         return self.change.marked
 
-    def send(self, client: Any, _context: Context) -> Result[Step]:
+    def send(self, client: Any, _context: Context) -> StepResult[Step]:
         from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import (
             remaining_change,
             write_change,
@@ -69,7 +69,7 @@ class ChangeConfig(DruidRequest):
 
         written = write_change(client, self.change)
         remaining = remaining_change(client, self.change, written.after)
-        done = replace(self.change, after=written.after)
-        found = with_normalized({}, (done,), (remaining,), _IN_STATUS)
-        memory = {done.id: found.get(done.id)}
-        return Result(self.of(done), warnings=(*written.warnings, *remaining.warnings), memory=memory)
+        result = replace(self.change, after=written.after)
+        found = with_normalized({}, (result,), (remaining,), _IN_STATUS)
+        memory = {result.id: found.get(result.id)}
+        return StepResult(self.of(result), warnings=(*written.warnings, *remaining.warnings), memory=memory)

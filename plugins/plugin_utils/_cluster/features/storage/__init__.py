@@ -51,8 +51,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import parse_quantity
 
 if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Reconciled
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ClusterResult
     from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
 
 
@@ -78,18 +78,18 @@ class Storage(Feature):
         """Yield the marks and deletions of orphaned PVCs."""
         yield from orphaned_claims(inputs)
 
-    def judge(self, draft: Draft) -> Iterator[Finding]:
+    def judge(self, draft: DraftPlan) -> Iterator[Finding]:
         """Yield findings about PVCs that cannot shrink, grow, or be added to running pods."""
         for rule in (shrinking_claims, not_expandable, added_claims):
             found = rule(draft)
             draft = draft.with_findings(found)
             yield from found
 
-    def judge_results(self, draft: Draft) -> tuple[Finding, ...]:
+    def judge_results(self, draft: DraftPlan) -> tuple[Finding, ...]:
         """Return the patches that the API server rejects."""
         return rejected_patches(draft)
 
-    def reconsidered(self, draft: Draft) -> Inputs | None:
+    def reconsidered(self, draft: DraftPlan) -> Inputs | None:
         """Return the inputs of another decision if the growth of a group is blocked: then the next one grows."""
         blocked = blocked_expansion(draft)
         if blocked is None:
@@ -106,19 +106,19 @@ class Storage(Feature):
         for rule in (undersized_pvcs, oversized_pvcs, oversized_caches, ignored_updates):
             yield from rule(inputs)
 
-    def status(self, done: Reconciled) -> Mapping[str, Any]:
+    def status(self, result: ClusterResult) -> Mapping[str, Any]:
         """Return the PVCs that are orphaned, and those that grow."""
-        expanding = () if done.inputs is None else expanding_volumes(done.inputs)
+        expanding = () if result.inputs is None else expanding_volumes(result.inputs)
         return {
-            "orphanedPvcs": orphaned_pvcs(done.cluster, done.observed, done.is_paused),
+            "orphanedPvcs": orphaned_pvcs(result.cluster, result.observed, result.is_paused),
             "expandingVolumes": [{name: text for name, text in each._asdict().items() if text} for each in expanding],
         }
 
-    def events(self, done: Reconciled, change: StatusChange) -> Iterator[EventText]:
+    def events(self, result: ClusterResult, change: StatusChange) -> Iterator[EventText]:
         """Yield one event per PVC that was expanding before, and has a file system of the desired size now."""
         remaining = {each["name"] for each in change.after.get("expandingVolumes") or ()}
         for each in change.before.get("expandingVolumes") or ():
-            live = done.observed.objects.get(ObjectKey(CLAIM, each["name"]))
+            live = result.observed.objects.get(ObjectKey(CLAIM, each["name"]))
             size, desired = None if live is None else capacity(live), parse_quantity(each.get("size"))
             if each["name"] not in remaining and size is not None and desired is not None and size.amount >= desired:
                 yield EventText("Normal", reasons.VOLUME_EXPANDED, f"PVC {each['name']} has {size.text}.")

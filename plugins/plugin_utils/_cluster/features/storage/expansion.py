@@ -23,7 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims imp
     template_name,
     used_claims,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
@@ -62,7 +62,7 @@ def growing(group: Group, inputs: Inputs) -> tuple[GroupClaim, ...]:
     return tuple(claim for claim in small if claim.name in mounted or _PENDING not in _conditions(claim.live))
 
 
-def not_expandable(draft: Draft) -> tuple[Finding, ...]:
+def not_expandable(draft: DraftPlan) -> tuple[Finding, ...]:
     """Return a finding for each group with a PVC that has to grow, and whose storage class does not allow it.
 
     It blocks the group, so that Druid does not get a larger limit than its disk. If the StatefulSet is missing or has
@@ -144,7 +144,7 @@ def _cannot_grow(group: Group, inputs: Inputs) -> bool:
     return bool(_refusals(group, inputs)) or group.key in inputs.blocked_expansions
 
 
-def blocked_expansion(draft: Draft) -> str | None:
+def blocked_expansion(draft: DraftPlan) -> str | None:
     """Return the group that others wait for although a finding blocks its expansion, such as a quota."""
     inputs = draft.inputs
     first = next(iter(deferred(inputs).values()), None)

@@ -66,7 +66,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import pause_finding, timestamp
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, StepResult
 
 
 class PodClaim(NamedTuple):
@@ -230,7 +230,7 @@ class DeleteOrphan(Noticed, Delete):
 
     is_of_orphan: ClassVar[bool] = True
 
-    def carry_out(self, context: Context) -> Result[Step]:
+    def carry_out(self, context: Context) -> StepResult[Step]:
         """Delete the PVC; StillUsed if it is used again, or may be."""
         usage = Users(*(tuple(context.api.list_objects(each, self.namespace)) for each in KINDS)).usage(
             self.key.name, self.orphan
@@ -240,7 +240,7 @@ class DeleteOrphan(Noticed, Delete):
         self._require_current(context)
         metadata = self.live["metadata"]
         context.api.delete(*self.key_in_namespace, metadata["uid"], resource_version=metadata["resourceVersion"])
-        return Result(self)
+        return StepResult(self)
 
     def _require_current(self, context: Context) -> None:
         """StillUsed if the resource was changed, paused or deleted: the groups may need the PVC again."""

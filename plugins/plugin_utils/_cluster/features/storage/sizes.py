@@ -27,7 +27,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims imp
     template_name,
     used_claims,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import (
     Inputs,
     ObjectKey,
@@ -88,7 +88,7 @@ def _sizes_of_templates(group: Group, workload: Manifest) -> list[tuple[Size, Si
     return [(old[name], new[name]) for name in sorted(old.keys() & new.keys())]
 
 
-def shrinking_claims(draft: Draft) -> tuple[Finding, ...]:
+def shrinking_claims(draft: DraftPlan) -> tuple[Finding, ...]:
     """Return a finding for each volume claim template that requests less than the PVCs of the group have."""
     groups = draft.inputs.cluster.groups
     return tuple(finding for group in groups for finding in _shrinking_claims_of(group, draft.inputs))
@@ -237,7 +237,7 @@ def _smallest(group: Group, template: Mapping[str, Any], inputs: Inputs) -> Size
     return min((size for size in sizes if size is not None), key=lambda size: size.amount, default=None)
 
 
-def added_claims(draft: Draft) -> tuple[Finding, ...]:
+def added_claims(draft: DraftPlan) -> tuple[Finding, ...]:
     """Return a finding for each StatefulSet whose update strategy keeps pods that lack the volume of a template."""
     inputs = draft.inputs
     sets = (

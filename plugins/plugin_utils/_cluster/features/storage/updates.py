@@ -35,7 +35,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims imp
     used_claims,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import retain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.expansion import (
     deferred,
@@ -171,7 +171,7 @@ def _described_path(path: tuple[str, ...]) -> str:
     return f"annotation {path[-1]}" if path[:2] == _ANNOTATIONS else path[-1]
 
 
-def rejected_patches(draft: Draft) -> tuple[Finding, ...]:
+def rejected_patches(draft: DraftPlan) -> tuple[Finding, ...]:
     """Return the rejections of patches of PVCs by the API server.
 
     A rejection blocks the group if its StatefulSet is recreated for the same change, or deleted: a PVC that is to be

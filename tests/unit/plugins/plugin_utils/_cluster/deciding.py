@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_state
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decision import decide
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import deletes_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import (
     Inputs,
@@ -172,6 +172,6 @@ def inputs_of(resource: dict[str, Any], **more: Any) -> Inputs:
 
 def draft(
     cluster: Cluster, observed: Observed | None = None, steps: Sequence[Step] = (), findings: Sequence[Finding] = ()
-) -> Draft:
+) -> DraftPlan:
     """Return a draft with these candidates and findings."""
-    return Draft(inputs(cluster, observed), tuple(steps), tuple(findings))
+    return DraftPlan(inputs(cluster, observed), tuple(steps), tuple(findings))

@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Result, execute
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, StepResult, execute
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
@@ -159,7 +159,7 @@ def test_requests_share_a_connection(server: Server) -> None:
     assert [*secrets] == [ReferenceKey("Secret", "ns", "login")]
 
 
-def written(found: Inputs) -> Result[Any]:
+def written(found: Inputs) -> StepResult[Any]:
     api = Secrets(OperatorUserName="me", OperatorPassword=CANARY)
     with connected_once(partial(connected, api, found, options(), {})) as druid:
         [result] = execute((DISABLE,), Context(api, druid))

@@ -20,7 +20,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.dele
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Result, execute, failures
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import (
+    Context,
+    StepResult,
+    execute,
+    failures,
+)
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import stored
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, Server
@@ -43,7 +48,7 @@ STEP = request()
 
 def executed(
     api: KubernetesApi, *steps: Step, failure: DruidError | None = None
-) -> tuple[list[Result[Step]], list[str]]:
+) -> tuple[list[StepResult[Step]], list[str]]:
     """Return the results of the steps, and the paths of the requests that were sent to Druid."""
     sent: list[str] = []
 
@@ -118,8 +123,8 @@ def test_it_is_not_an_object_in_kubernetes() -> None:
 
 
 def test_it_has_one_event() -> None:
-    [done] = events.done_texts([Result(STEP)])
-    assert done.message == "Done in Druid: disable worker m:8091. enabled: True -> False"
-    failed = Result(STEP, error="403", reason=reasons.UNAUTHORIZED)
+    [result] = events.done_texts([StepResult(STEP)])
+    assert result.message == "Done in Druid: disable worker m:8091. enabled: True -> False"
+    failed = StepResult(STEP, error="403", reason=reasons.UNAUTHORIZED)
     [problem] = events.problem_texts([failed], failures([failed]))
     assert (problem.kind, problem.reason) == ("Warning", reasons.UNAUTHORIZED)

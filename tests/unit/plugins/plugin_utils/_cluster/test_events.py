@@ -26,7 +26,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.dele
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import EventText, Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import EventText, StepResult
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited, masked_excerpts
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
@@ -49,11 +49,11 @@ def update(**data: Any) -> Step:
 
 def test_event_of_a_change_in_druid() -> None:
     step = druid.in_druid({"a": 1, "b": ["x", "y"], "password": "one"}, {"a": 1, "b": ["x"], "password": "two"})
-    [text] = done_texts([Result(step)])
+    [text] = done_texts([StepResult(step)])
     assert text.reason == "DruidOperatorUpdateSuccess"
     assert text.message.startswith("Done in Druid: update dynamic configuration of the Coordinator. b[1]: y -> (none);")
     assert "two" not in text.message
-    [more] = done_texts([Result(druid.in_druid({}, {str(number): number for number in range(MAX_CHANGES + 2)}))])
+    [more] = done_texts([StepResult(druid.in_druid({}, {str(number): number for number in range(MAX_CHANGES + 2)}))])
     assert more.message.endswith(" and 2 more")
 
 
@@ -65,7 +65,7 @@ def test_one_event_names_all_created_and_one_all_deleted_objects() -> None:
         update(a="2"),
         *(Apply(manifest=each) for each in services),
     ]
-    texts = done_texts([Result(step) for step in steps])
+    texts = done_texts([StepResult(step) for step in steps])
     assert [(text.reason, text.message) for text in texts] == [
         (
             "DruidOperatorCreateSuccess",
@@ -88,33 +88,33 @@ def recorded(annotations: dict[str, str]) -> Step:
 
 DONE = [
     (
-        Result(Apply(manifest=config_map())),
+        StepResult(Apply(manifest=config_map())),
         "DruidOperatorCreateSuccess",
         "Successfully created object [n:*v1.ConfigMap] in namespace [ns]",
     ),
-    (Result(update(a="2")), "DruidOperatorUpdateSuccess", "Updated [n:*v1.ConfigMap]. data.a: 1 -> 2"),
+    (StepResult(update(a="2")), "DruidOperatorUpdateSuccess", "Updated [n:*v1.ConfigMap]. data.a: 1 -> 2"),
     (
-        Result(recorded({"druid.apache.org/drain": '[{"pod":"mm-0"}]'})),
+        StepResult(recorded({"druid.apache.org/drain": '[{"pod":"mm-0"}]'})),
         "DruidOperatorUpdateSuccess",
         "Updated [n:*v1.ConfigMap]. Only the record of the drain.",
     ),
     (
-        Result(recorded({"druid.apache.org/drain": "[]", "druid.apache.org/decommission": "[]", "a": "b"})),
+        StepResult(recorded({"druid.apache.org/drain": "[]", "druid.apache.org/decommission": "[]", "a": "b"})),
         "DruidOperatorUpdateSuccess",
         "Updated [n:*v1.ConfigMap]. metadata.annotations.a: (none) -> b",
     ),
     (
-        Result(update(a="1")),
+        StepResult(update(a="1")),
         "DruidOperatorUpdateSuccess",
         "Updated [n:*v1.ConfigMap]. Field ownership only.",
     ),
     (
-        Result(update(a="1", b="2")),
+        StepResult(update(a="1", b="2")),
         "DruidOperatorUpdateSuccess",
         "Updated [n:*v1.ConfigMap]. data.b: (none) -> 2",
     ),
     (
-        Result(Delete(live=stored(config_map()))),
+        StepResult(Delete(live=stored(config_map()))),
         "DruidOperatorDeleteSuccess",
         "Successfully deleted object [n:*v1.ConfigMap] in namespace [ns]",
     ),
@@ -122,7 +122,7 @@ DONE = [
 
 
 @pytest.mark.parametrize(("result", "reason", "message"), DONE)
-def test_event_of_a_completed_step(result: Result[Step], reason: str, message: str) -> None:
+def test_event_of_a_completed_step(result: StepResult[Step], reason: str, message: str) -> None:
     assert done_texts([result]) == (EventText("Normal", reason, message),)
     assert problem_texts([result], ()) == ()
 
@@ -137,15 +137,15 @@ def test_event_of_a_completed_step(result: Result[Step], reason: str, message: s
     ],
 )
 def test_event_of_a_failed_step(operation: Any, reason: str) -> None:
-    result = Result(step_of(operation, config_map()), error="It is so.")
+    result = StepResult(step_of(operation, config_map()), error="It is so.")
     assert problem_texts([result], ()) == (EventText("Warning", reason, "It is so."),)
     assert done_texts([result]) == ()
 
 
 def test_no_event_of_untried_steps_and_of_the_finalizer() -> None:
-    not_tried = Result(Apply(manifest=config_map()), error="x", was_tried=False)
-    finalizer = Result(ChangeFinalizer(live=druid.resource(), patch=[]))
-    stuck = Result(ChangeFinalizer(live=druid.resource(), patch=[]), error="x")
+    not_tried = StepResult(Apply(manifest=config_map()), error="x", was_tried=False)
+    finalizer = StepResult(ChangeFinalizer(live=druid.resource(), patch=[]))
+    stuck = StepResult(ChangeFinalizer(live=druid.resource(), patch=[]), error="x")
     assert done_texts([not_tried, finalizer, stuck]) == ()
     assert problem_texts([not_tried, finalizer, stuck], ()) == ()
 
@@ -158,7 +158,7 @@ def test_events_of_problems() -> None:
 
 
 def test_number_of_changed_fields_is_limited() -> None:
-    [text] = done_texts([Result(update(**{str(index): "x" for index in range(9)}))])
+    [text] = done_texts([StepResult(update(**{str(index): "x" for index in range(9)}))])
     assert text.message.count("->") == MAX_CHANGES
     assert text.message.endswith(" and 5 more")
 

@@ -14,7 +14,7 @@ import urllib3
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import ChangeFinalizer
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Reconciled, predicted
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ClusterResult, Plan, predicted
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import MAX_MESSAGE_CHARACTERS
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import StepResult
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
     MAX_EVENT_BYTES,
     MAX_EVENTS,
@@ -42,18 +42,18 @@ def step(name: str) -> Step:
 
 OK = Response(body={})
 STEPS = tuple(step(name) for name in "abc")
-DONE, FAILED = Result(STEPS[0]), Result(STEPS[1], error="It cannot be.")
-NOT_TRIED = Result(STEPS[2], error="Not tried.", was_tried=False)
+DONE, FAILED = StepResult(STEPS[0]), StepResult(STEPS[1], error="It cannot be.")
+NOT_TRIED = StepResult(STEPS[2], error="Not tried.", was_tried=False)
 
 
-def report_of(*results: Result[Step], check_mode: bool = False) -> Report[Plan]:
+def report_of(*results: StepResult[Step], check_mode: bool = False) -> Report[Plan]:
     """Return the report of a cluster without resource: no request is sent."""
     resource: dict[str, Any] = druid.resource()
     del resource["metadata"]["uid"]
     with urllib3.PoolManager() as pool:
         api = KubernetesApi("https://192.0.2.1", pool)
         cluster = Cluster.from_resource(resource)
-        return DRUID.report(api, Reconciled(resource, cluster, Observed(), Plan(STEPS), results), check_mode, NOW)
+        return DRUID.report(api, ClusterResult(resource, cluster, Observed(), Plan(STEPS), results), check_mode, NOW)
 
 
 def test_failed_steps_are_problems() -> None:
@@ -81,10 +81,10 @@ def test_a_rollout_whose_write_failed_has_not_begun() -> None:
     observed = rolling.observed(before)
     changed = rolling.steps(after, observed)
     resource = {**druid.resource(), "metadata": {"name": "c", "namespace": "ns"}}
-    results = tuple(Result(each, each.live, error="No.") for each in changed)
+    results = tuple(StepResult(each, each.live, error="No.") for each in changed)
     with urllib3.PoolManager() as pool:
         api = KubernetesApi("https://192.0.2.1", pool)
-        found = DRUID.report(api, Reconciled(resource, after, observed, Plan(changed), results), False, NOW)
+        found = DRUID.report(api, ClusterResult(resource, after, observed, Plan(changed), results), False, NOW)
     [progressing] = [each for each in found.status["conditions"] if each["type"] == "Progressing"]
     assert (progressing["status"], progressing["reason"]) == ("False", reasons.APPLY_FAILED)
     assert "rollout" not in found.status
@@ -121,18 +121,18 @@ REQUEUED = [
 ]
 
 
-@pytest.mark.parametrize(("observed", "done", "response", "seconds"), REQUEUED)
-def test_requeue_soon_after_a_change(observed: int | None, done: int, response: Response, seconds: int) -> None:
+@pytest.mark.parametrize(("observed", "count", "response", "seconds"), REQUEUED)
+def test_requeue_soon_after_a_change(observed: int | None, count: int, response: Response, seconds: int) -> None:
     resource: dict[str, Any] = druid.resource()
     resource["metadata"]["resourceVersion"] = "1"
     since = {"status": "False", "reason": reasons.PODS_NOT_READY, "lastTransitionTime": "2026-01-01T00:00:00Z"}
     resource["status"] = {"observedGeneration": observed, "conditions": [{"type": "Ready", **since}]}
-    steps = STEPS[:done]
+    steps = STEPS[:count]
     with serving() as server, urllib3.PoolManager() as pool:
         server.responses = [response]
         cluster = Cluster.from_resource(resource)
-        reconciled = Reconciled(resource, cluster, Observed(), Plan(steps), tuple(map(Result[Step], steps)))
-        assert DRUID.report(KubernetesApi(server.url, pool), reconciled, False, NOW).requeue_after == seconds
+        result = ClusterResult(resource, cluster, Observed(), Plan(steps), tuple(map(StepResult[Step], steps)))
+        assert DRUID.report(KubernetesApi(server.url, pool), result, False, NOW).requeue_after == seconds
 
 
 def test_warnings_are_masked_and_bounded_wherever_they_are_reported() -> None:
@@ -144,10 +144,10 @@ def test_warnings_are_masked_and_bounded_wherever_they_are_reported() -> None:
     with serving() as server, urllib3.PoolManager() as pool:
         server.responses = [OK]
         plan = Plan(steps, warnings=warnings, rollout_warnings=("r hunter2-hunter2",))
-        reconciled = Reconciled(
-            resource, Cluster.from_resource(resource), Observed(), plan, tuple(map(Result[Step], steps))
+        result = ClusterResult(
+            resource, Cluster.from_resource(resource), Observed(), plan, tuple(map(StepResult[Step], steps))
         )
-        found = DRUID.report(KubernetesApi(server.url, pool), reconciled, False, NOW)
+        found = DRUID.report(KubernetesApi(server.url, pool), result, False, NOW)
     conditions = {each["type"]: each["message"] for each in found.status["conditions"]}
     assert conditions["RolloutWarnings"] == "r ********"
     assert conditions["Warnings"].startswith("0 ******** ")

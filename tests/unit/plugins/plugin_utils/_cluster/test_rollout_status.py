@@ -112,8 +112,8 @@ def test_a_rollout_goes_on_while_a_pod_of_another_group_is_not_ready(other: str,
     assert reported(live, first, 1, pending)["rollout"] == first["rollout"]
     restarted = rolling.observed(CLUSTER, brokers=ROLLING, **{other: ROLLING})
     assert reported(restarted, first, 1, pending)["rollout"] == first["rollout"]
-    done = rolling.observed(CLUSTER, **{other: ROLLING})
-    assert reported(done, first, 1, pending)["rollout"]["group"] == other
+    result = rolling.observed(CLUSTER, **{other: ROLLING})
+    assert reported(result, first, 1, pending)["rollout"]["group"] == other
 
 
 def test_a_rollout_is_reported_when_it_starts() -> None:

@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.clock impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID, Druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ClusterResult, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
@@ -44,7 +44,7 @@ class Found(Druid):
     def __init__(self, ready: Mapping[str, Any]) -> None:
         self.ready = ready
 
-    def masker(self, done: Reconciled) -> Masker:
+    def masker(self, result: ClusterResult) -> Masker:
         return Masker()
 
     def status(self, *_arguments: Any) -> dict[str, Any]:
@@ -79,8 +79,8 @@ def found(reason: str) -> Report[Plan]:
         reasons.CHANGES_PENDING,
     )
     plan = Plan() if has_no_problem else Plan((), (Finding(reason, "m"),))
-    done = Reconciled(druid.resource(), druid.cluster(), Observed(), plan)
-    return Found(ready).report(API, done, check_mode=True, now=datetime.now(UTC))
+    result = ClusterResult(druid.resource(), druid.cluster(), Observed(), plan)
+    return Found(ready).report(API, result, check_mode=True, now=datetime.now(UTC))
 
 
 WAITING, READY, STOPPED = reasons.PODS_NOT_READY, reasons.ALL_PODS_READY, reasons.STOPPED

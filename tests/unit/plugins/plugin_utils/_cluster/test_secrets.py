@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ClusterResult, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
@@ -26,7 +26,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditio
     MAX_MESSAGE_CHARACTERS,
     Finding,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import StepResult
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._secrets.test_masking import (
     ALONE,
     SECRET,
@@ -68,7 +68,7 @@ def test_diff_and_lines(value: Any) -> None:
 
 @pytest.mark.parametrize("value", IN_MANIFESTS)
 def test_events(value: Any) -> None:
-    output = repr(events.done_texts([Result(step) for step in steps(value)]))
+    output = repr(events.done_texts([StepResult(step) for step in steps(value)]))
     assert SECRET not in output
     assert OTHER not in output
 
@@ -87,10 +87,12 @@ def test_conditions_and_findings(value: Any) -> None:
     resource["spec"]["x"] = [with_secret(value, SECRET)]
     observed = Observed().with_objects([with_value(value, OTHER)])
     finding = Finding("RejectedByAPIServer", f"Invalid value: {SECRET!r}, {OTHER!r}")
-    result = Result(steps(value)[0], error=f"It said {SECRET} and {OTHER}.")
+    result = StepResult(steps(value)[0], error=f"It said {SECRET} and {OTHER}.")
     cluster = Cluster.from_resource(resource)
     api = KubernetesApi("https://192.0.2.1", NoTransport(), warnings=[f"It warned of {SECRET}."])
-    reported = DRUID.report(api, Reconciled(resource, cluster, observed, Plan((), (finding,)), (result,)), False, NOW)
+    reported = DRUID.report(
+        api, ClusterResult(resource, cluster, observed, Plan((), (finding,)), (result,)), False, NOW
+    )
     output = repr((reported.status, reported.plan, reported.warnings, reported.problems))
     assert SECRET not in output
     assert OTHER not in output
@@ -110,7 +112,7 @@ def test_what_kubernetes_reports_about_pods_is_masked() -> None:
     rejected |= {"kind": "Event", "metadata": {"name": "e"}, "involvedObject": {"uid": live["metadata"]["uid"]}}
     observed = Observed().with_objects([pod, live, rejected])
     api = KubernetesApi("https://192.0.2.1", NoTransport())
-    reported = DRUID.report(api, Reconciled(resource, cluster, observed, Plan()), False, NOW)
+    reported = DRUID.report(api, ClusterResult(resource, cluster, observed, Plan()), False, NOW)
     assert SECRET not in repr(reported.status)
     [message] = [each["message"] for each in reported.status["conditions"] if each["type"] == "Degraded"]
     assert message.count(MASK) == 2
@@ -127,7 +129,7 @@ def test_secrets_of_references_are_masked() -> None:
     api = KubernetesApi("https://192.0.2.1", NoTransport())
     reported = DRUID.report(
         api,
-        Reconciled(resource, Cluster.from_resource(resource), observed, Plan((), (finding,))),
+        ClusterResult(resource, Cluster.from_resource(resource), observed, Plan((), (finding,))),
         False,
         NOW,
     )
@@ -139,8 +141,8 @@ def test_masked_message_is_stable_in_the_next_reconcile() -> None:
     del resource["metadata"]["uid"]
     finding = Finding("SecretNotFound", "spec.auth.secretRef: there is no Secret login in namespace ns. Create it.")
     for _reconcile in range(2):
-        reconciled = Reconciled(resource, Cluster.from_resource(resource), Observed(), Plan((), (finding,)))
-        reported = DRUID.report(KubernetesApi("https://192.0.2.1", NoTransport()), reconciled, False, NOW)
+        result = ClusterResult(resource, Cluster.from_resource(resource), Observed(), Plan((), (finding,)))
+        reported = DRUID.report(KubernetesApi("https://192.0.2.1", NoTransport()), result, False, NOW)
         assert reported.problems == (finding,)
         resource["status"] = reported.status
 
@@ -151,8 +153,8 @@ def test_no_part_of_a_secret_is_left_at_the_end_of_a_long_message(start: int) ->
     resource = {**druid.resource(), "metadata": {"name": "c", "namespace": "ns"}}
     resource["spec"] = {"env": [{"name": "PASSWORD", "value": secret}]}
     finding = Finding("ApplyFailed", f"{'-' * start}{secret}{'-' * 200}")
-    reconciled = Reconciled(resource, Cluster.from_resource(resource), Observed(), Plan((), (finding,)))
-    report = DRUID.report(KubernetesApi("https://192.0.2.1", NoTransport()), reconciled, True, NOW)
+    result = ClusterResult(resource, Cluster.from_resource(resource), Observed(), Plan((), (finding,)))
+    report = DRUID.report(KubernetesApi("https://192.0.2.1", NoTransport()), result, True, NOW)
     messages = [each["message"] for each in report.status["conditions"]]
     assert max(map(len, messages)) == MAX_MESSAGE_CHARACTERS
     assert not [each for each in messages if "0" in each.partition("-" * 9)[2]]

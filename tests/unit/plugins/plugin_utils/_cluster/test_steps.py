@@ -11,7 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft, confirmed, rejections
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import (
+    DraftPlan,
+    confirmed,
+    rejections,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import ChangeResource
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import DryRuns
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.evictions import Evict
@@ -283,7 +287,7 @@ def dry_run_of(api: KubernetesApi, steps: list[Step]) -> tuple[tuple[Step, ...],
     """Return the steps that the API server confirms, and its rejections."""
     reads = DryRuns(api, "ns")
     verdicts = tuple(map(reads.dry_run, steps))
-    draft = Draft(inputs(druid.cluster()), tuple(steps), verdicts=verdicts)
+    draft = DraftPlan(inputs(druid.cluster()), tuple(steps), verdicts=verdicts)
     findings = rejections(draft)
     return confirmed(draft.with_findings(findings).steps, verdicts), findings
 

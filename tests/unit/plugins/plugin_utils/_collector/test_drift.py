@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import drift, status
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Objects, Plan, Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import CollectorResult, Objects, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import FIELD_MANAGER
@@ -99,23 +99,23 @@ def test_written_workload_is_not_ready_in_the_same_reconcile() -> None:
     assert [*drift.restarted(manifest("Service"), "restored")] == []
 
 
-def reconciled(**fields: Any) -> Reconciled:
-    done = Reconciled(RESOURCE, Plan(), Collector.from_resource(RESOURCE), Release((), REVISION, REVISION))
-    return replace(done, **fields)
+def reconciled(**fields: Any) -> CollectorResult:
+    result = CollectorResult(RESOURCE, Plan(), Collector.from_resource(RESOURCE), Release((), REVISION, REVISION))
+    return replace(result, **fields)
 
 
 def test_ready() -> None:
     paused = Finding(reasons.PAUSED, "It is paused.", is_problem=False)
     missing = reconciled(objects=Objects(unavailable=("Deployment n (0/1)",)))
-    for done, findings, expected in (
+    for result, findings, expected in (
         (reconciled(), [], ("True", reasons.RELEASE_DEPLOYED)),
         (missing, [], ("False", reasons.PODS_NOT_READY)),
         (reconciled(), [paused], ("True", reasons.PAUSED)),
         (missing, [paused], ("False", reasons.PAUSED)),
     ):
-        ready = status.conditions(done, findings, False)[0]
+        ready = status.conditions(result, findings, False)[0]
         assert (ready["status"], ready["reason"]) == expected
-        assert ("n (0/1)" in ready["message"]) == bool(done.objects.unavailable)
+        assert ("n (0/1)" in ready["message"]) == bool(result.objects.unavailable)
 
 
 def test_what_is_not_applied_is_not_ready() -> None:

@@ -47,8 +47,8 @@ def resource(**spec: Any) -> Manifest:
 
 def finalized(api: Unreadable, allowed: tuple[str, ...] = ("tenant",), **spec: Any) -> tuple[list[str], str]:
     options = Options(check_mode=True, allowed_tenant_namespaces=allowed)
-    done = finalize(cast(KubernetesApi, api), resource(**spec), options)
-    return [step.title for step in done.plan.steps], " ".join(done.plan.warnings)
+    result = finalize(cast(KubernetesApi, api), resource(**spec), options)
+    return [step.title for step in result.plan.steps], " ".join(result.plan.warnings)
 
 
 @pytest.mark.parametrize("namespace", [None, TERMINATING])

@@ -17,12 +17,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reads import CollectorReads
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import (
     Chart,
+    CollectorResult,
     NamespaceState,
     ObjectChange,
     Objects,
     Observed,
     Plan,
-    Reconciled,
     Target,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
@@ -104,9 +104,9 @@ def release(latest: Revision, deployed: Revision | None = None) -> Release:
     return Release(OURS, latest, deployed or (latest if latest.state == "deployed" else None))
 
 
-def decided(answers: Answers, found: Release | None, subject: Collector | None = None) -> Reconciled:
+def decided(answers: Answers, found: Release | None, subject: Collector | None = None) -> CollectorResult:
     resource = subject or collector()
-    planned = Reconciled({}, Plan(), resource)
+    planned = CollectorResult({}, Plan(), resource)
     reads = cast(CollectorReads, answers)
     return decide_plan(planned, Observed(release=found), CHART, Options(), NOW, reads)
 

@@ -73,8 +73,8 @@ def test_helm_ends_with_it(program: Path, tmp_path: Path, is_run: bool) -> None:
 
 
 def test_time_limit(program: Path, tmp_path: Path) -> None:
-    done = subprocess.run([command(tmp_path, program, 0.5)], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr.startswith("Error: Helm was stopped")) == (run_helm.STOPPED, True)
+    result = subprocess.run([command(tmp_path, program, 0.5)], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr.startswith("Error: Helm was stopped")) == (run_helm.STOPPED, True)
     wait_for(lambda: is_running(tmp_path), False)
 
 
@@ -82,5 +82,5 @@ def test_time_limit(program: Path, tmp_path: Path) -> None:
 def test_result(limit: float | None, tmp_path: Path) -> None:
     written = command(tmp_path, Path("/bin/sh"), limit)
     for script, expected in (("exit 3", 3), ("exit 0", 0), ("kill -9 $$", -signal.SIGKILL)):
-        done = subprocess.run([written, "-c", f"echo out; {script}"], capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stdout) == (expected, "out\n")
+        result = subprocess.run([written, "-c", f"echo out; {script}"], capture_output=True, text=True, check=False)
+        assert (result.returncode, result.stdout) == (expected, "out\n")

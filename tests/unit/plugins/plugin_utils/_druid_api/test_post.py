@@ -90,11 +90,11 @@ def test_nothing_is_sent_if_nothing_changes() -> None:
 
 
 def once(act: Callable[[Coordinator], None]) -> Callable[[Coordinator], None]:
-    done: list[bool] = []
+    result: list[bool] = []
 
     def interfere(druid: Coordinator) -> None:
-        if not done:
-            done.append(True)
+        if not result:
+            result.append(True)
             act(druid)
 
     return interfere

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import Plan, Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import IngestionResult, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import Reset, Terminate, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion
@@ -25,7 +25,7 @@ class Druid:
 
 def test_reset_of_an_unhealthy_supervisor_is_a_transient_problem() -> None:
     reset = Reset("s")
-    planned = Reconciled({}, Plan((reset, Terminate("supervisor", "another"))), ingestion())
+    planned = IngestionResult({}, Plan((reset, Terminate("supervisor", "another"))), ingestion())
     acted = act(None, Druid(), planned)  # type: ignore[arg-type]
     assert (acted.plan.steps, acted.failed_step) == ((), reset)
     [finding] = acted.plan.findings
@@ -54,6 +54,6 @@ class TerminatingDruid:
 
 def test_orphaned_tasks_are_shut_down_and_reported_as_steps() -> None:
     druid, terminate = TerminatingDruid(), Terminate("supervisor", "s")
-    acted = act(None, druid, Reconciled({}, Plan((terminate,)), ingestion()))  # type: ignore[arg-type]
+    acted = act(None, druid, IngestionResult({}, Plan((terminate,)), ingestion()))  # type: ignore[arg-type]
     assert acted.plan.steps == (terminate, Terminate("task", "t"))
     assert druid.sent == ["/druid/indexer/v1/supervisor/s/terminate", "/druid/indexer/v1/task/t/shutdown"]

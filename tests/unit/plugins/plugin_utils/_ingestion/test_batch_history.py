@@ -18,10 +18,10 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import read_last_applied
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import (
+    IngestionResult,
     Inputs,
     Observed,
     Plan,
-    Reconciled,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import believed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import NOTE_ANNOTATION, Ingestion
@@ -82,15 +82,15 @@ class World:
         observed = Observed(self.config_map, believed(self.config_map, ingestion))
         inputs = Inputs(ingestion, observed, reading(client))
         plan = decide(inputs)
-        done, api = Reconciled(resource, plan, ingestion, observed=observed), cast(KubernetesApi, self)
+        result, api = IngestionResult(resource, plan, ingestion, observed=observed), cast(KubernetesApi, self)
         for step in plan.steps:
             if step.in_druid:
                 self._write()
                 # Druid does not accept an id twice
                 self.tasks.setdefault(step.job.task_id(step.attempt), ingestion.document["context"]["document"])
             else:
-                done = act(api, None, replace(done, plan=Plan((step,))))
-                assert done.failed_step is None
+                result = act(api, None, replace(result, plan=Plan((step,))))
+                assert result.failed_step is None
         self._write()
         last = read_last_applied(observed.record, ingestion) if observed.record else None
         record = plan.saved[-1] if plan.saved else last

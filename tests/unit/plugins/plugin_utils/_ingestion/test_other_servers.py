@@ -17,10 +17,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import error_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import (
+    IngestionResult,
     Inputs,
     Observed,
     Plan,
-    Reconciled,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import Terminate, act
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._operations.test_other_servers import (
@@ -74,7 +74,7 @@ def test_nothing_counts_as_terminated(kind: str, status: int, server: Server, fa
     client, step = fake_time.client(server.url, retry_timeout=0), Terminate(kind, "a")
     for what, body in BODIES.items():
         server.answers = [say(status, body)]
-        acted = act(None, client, Reconciled({}, Plan((step,)), ingestion()))  # type: ignore[arg-type]
+        acted = act(None, client, IngestionResult({}, Plan((step,)), ingestion()))  # type: ignore[arg-type]
         assert (acted.plan.steps, acted.failed_step) == ((), step), what
         [found] = acted.plan.findings
         assert found.reason == "DruidUnreachable", (what, found)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import MASK
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import Plan, Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import IngestionResult, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
@@ -47,8 +47,8 @@ def test_deeply_nested_json_in_a_string(place: str, levels: int) -> None:
     )
     manifest["metadata"]["annotations"] = {"a": text} if place == "annotation" else {}
     finding = Finding("RejectedByDruid", f"Invalid value: {SECRET!r}")
-    reconciled = Reconciled(manifest, Plan((), (finding,)), Ingestion.from_resource(manifest))
-    reported = INGESTION.report(KubernetesApi("https://192.0.2.1", NoTransport()), reconciled, False, NOW)
+    result = IngestionResult(manifest, Plan((), (finding,)), Ingestion.from_resource(manifest))
+    reported = INGESTION.report(KubernetesApi("https://192.0.2.1", NoTransport()), result, False, NOW)
     assert reported.problems == (Finding("RejectedByDruid", f"Invalid value: '{MASK}'"),)
 
 
@@ -56,7 +56,7 @@ def test_deeply_nested_json_in_a_string(place: str, levels: int) -> None:
 def test_deeply_nested_supervisor_spec_in_a_string(levels: int) -> None:
     manifest = resource_with(spec=nested(levels), nativeSpec=None)
     finding = Finding("InvalidSpec", "spec.ingestion.spec is nested too deeply.")
-    reconciled = Reconciled(manifest, Plan((), (finding,)), Ingestion.from_resource(manifest))
-    assert INGESTION.report(KubernetesApi("https://192.0.2.1", NoTransport()), reconciled, False, NOW).problems == (
+    result = IngestionResult(manifest, Plan((), (finding,)), Ingestion.from_resource(manifest))
+    assert INGESTION.report(KubernetesApi("https://192.0.2.1", NoTransport()), result, False, NOW).problems == (
         finding,
     )

@@ -45,7 +45,7 @@ def compiled(root: Path, action: str) -> tuple[set[str], set[str]]:
     """Import the action in a new process; return the compiled files, and all imported files of the collection."""
     omitted = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "ANSIBLE_")
     environment = {name: text for name, text in os.environ.items() if not name.startswith(omitted)}
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(root), f"{OURS}.action.{action}"],
         env=environment,
         cwd=root,
@@ -53,7 +53,7 @@ def compiled(root: Path, action: str) -> tuple[set[str], set[str]]:
         text=True,
         check=True,
     )
-    found, files = json.loads(done.stdout)
+    found, files = json.loads(result.stdout)
     return set(found) & set(files), set(files)
 
 

@@ -21,24 +21,22 @@ import pytest
 import yaml
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import MASK
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import plan as cluster_reconciled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import overridden_values
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.dynamic_config.steps import ChangeConfig
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed as ObservedCluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan as ClusterPlan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Waits
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ClusterResult, Plan, Waits
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Verdict
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector import reconciled as collector_reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector import reconciled as collector_state
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import COLLECTOR
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.steps import Restore
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import SecretKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import observed as ingestion_reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import observed as ingestion_state
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import Terminate, Write
@@ -47,7 +45,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import TEXTS
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Result
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import StepResult
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options, Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.result import log_line, of_outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome, run
@@ -72,12 +70,12 @@ PARTS = ("correct", "staple", ENCODED[:6], ENCODED[-6:])
 
 
 @dataclass(frozen=True)
-class Reconciled:
+class Example:
     """What a reconcile of a kind came to, with a text at each place that can have one, and a value in an object."""
 
     kind: Kind[Any, Any, Any]
     resource: Manifest
-    done: Callable[[Manifest, str, str], Any]
+    result: Callable[[Manifest, str, str], Any]
 
 
 def findings(text: str) -> tuple[Finding, ...]:
@@ -91,10 +89,10 @@ def config_map(text: str) -> Manifest:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a": text}}
 
 
-def of_cluster(manifest: Manifest, text: str, value: str, former: str = "") -> cluster_reconciled.Reconciled:
+def of_cluster(manifest: Manifest, text: str, value: str, former: str = "") -> ClusterResult:
     desired = config_map(f"{text}{value}")
     applied = Apply(manifest=desired, live=config_map(former), after=desired)
-    plan = ClusterPlan(
+    plan = Plan(
         (applied,),
         findings(text),
         (text,),
@@ -102,47 +100,47 @@ def of_cluster(manifest: Manifest, text: str, value: str, former: str = "") -> c
         later=(replace(applied, effects=()),),
         waits=Waits(text, refused_evictions=(text,)),
     )
-    observed = ObservedCluster(references={ReferenceKey("Secret", "ns", "s"): SECRET})
-    results = (Result(applied), Result(applied, error=text))
-    return cluster_reconciled.Reconciled(manifest, Cluster.from_resource(manifest), observed, plan, results)
+    observed = Observed(references={ReferenceKey("Secret", "ns", "s"): SECRET})
+    results = (StepResult(applied), StepResult(applied, error=text))
+    return ClusterResult(manifest, Cluster.from_resource(manifest), observed, plan, results)
 
 
-def of_cluster_with_another_end(manifest: Manifest, text: str, value: str) -> cluster_reconciled.Reconciled:
+def of_cluster_with_another_end(manifest: Manifest, text: str, value: str) -> ClusterResult:
     """Return the reconcile of a cluster in which a value changes behind the secret."""
     return of_cluster(manifest, text, value, f"{text}{value}x")
 
 
-def of_cluster_that_waits(manifest: Manifest, text: str, value: str) -> cluster_reconciled.Reconciled:
+def of_cluster_that_waits(manifest: Manifest, text: str, value: str) -> ClusterResult:
     """Return the reconcile of a cluster whose changes are all due later."""
-    done = of_cluster(manifest, text, value)
-    return replace(done, plan=replace(done.plan, steps=()), results=done.results[1:])
+    result = of_cluster(manifest, text, value)
+    return replace(result, plan=replace(result.plan, steps=()), results=result.results[1:])
 
 
-def of_ingestion(manifest: Manifest, text: str, value: str) -> ingestion_reconciled.Reconciled:
+def of_ingestion(manifest: Manifest, text: str, value: str) -> ingestion_state.IngestionResult:
     described = {**KAFKA, "spec": {**KAFKA["spec"], "tuningConfig": {"text": value}}}
-    plan = ingestion_reconciled.Plan(
+    plan = ingestion_state.Plan(
         (Write(supervisor_change(KAFKA, described)), Terminate("supervisor", text)), findings(text), (text,)
     )
     payload = {"state": text, "detailedState": text, "healthy": False, "recentErrors": [{"message": text}]}
-    return ingestion_reconciled.Reconciled(
+    return ingestion_state.IngestionResult(
         manifest,
         plan,
         Ingestion.from_resource(manifest),
-        ingestion_reconciled.SupervisorState(supervisor_change(KAFKA, KAFKA), payload),
-        ingestion_reconciled.Observed(secrets={SecretKey("ns", "s", "spec.auth.secretRef"): SECRET}),
+        ingestion_state.SupervisorState(supervisor_change(KAFKA, KAFKA), payload),
+        ingestion_state.Observed(secrets={SecretKey("ns", "s", "spec.auth.secretRef"): SECRET}),
     )
 
 
-def of_collector(manifest: Manifest, text: str, value: str) -> collector_reconciled.Reconciled:
+def of_collector(manifest: Manifest, text: str, value: str) -> collector_state.CollectorResult:
     revision = Revision(SECRET, 1, "failed", "c", "1.0.0", "1", {}, (), description=text)
-    change = collector_reconciled.ObjectChange(config_map(""), config_map(value))
-    return collector_reconciled.Reconciled(
+    change = collector_state.ObjectChange(config_map(""), config_map(value))
+    return collector_state.CollectorResult(
         manifest,
-        collector_reconciled.Plan((Restore(change, revision),), findings(text), (text,)),
+        collector_state.Plan((Restore(change, revision),), findings(text), (text,)),
         Collector.from_resource(manifest),
         Release((), revision, revision),
         secret=SECRET,
-        objects=collector_reconciled.Objects(unavailable=(text,), cause=text),
+        objects=collector_state.Objects(unavailable=(text,), cause=text),
         failed_attempt={"digest": "d", "message": text},
     )
 
@@ -153,12 +151,12 @@ def collector() -> Manifest:
     return {"apiVersion": KINDS["Collector"].api_version, "kind": "Collector", "metadata": metadata, "spec": spec}
 
 
-RECONCILED = (
-    Reconciled(DRUID, druid.resource(), of_cluster),
-    Reconciled(DRUID, druid.resource(), of_cluster_with_another_end),
-    Reconciled(DRUID, druid.resource(), of_cluster_that_waits),
-    Reconciled(INGESTION, resource(), of_ingestion),
-    Reconciled(COLLECTOR, collector(), of_collector),
+EXAMPLES = (
+    Example(DRUID, druid.resource(), of_cluster),
+    Example(DRUID, druid.resource(), of_cluster_with_another_end),
+    Example(DRUID, druid.resource(), of_cluster_that_waits),
+    Example(INGESTION, resource(), of_ingestion),
+    Example(COLLECTOR, collector(), of_collector),
 )
 QUOTING = st.builds(
     lambda before, form, after: (f"{before}{form}{after}", form),
@@ -168,21 +166,21 @@ QUOTING = st.builds(
 )
 
 
-def name_of(each: Reconciled) -> str:
-    return each.done.__name__
+def name_of(each: Example) -> str:
+    return each.result.__name__
 
 
 @pytest.mark.parametrize("check_mode", [False, True])
-@pytest.mark.parametrize("reconciled", RECONCILED, ids=name_of)
+@pytest.mark.parametrize("example", EXAMPLES, ids=name_of)
 @given(texts=QUOTING)
-def test_no_exit_has_a_secret_that_was_read(reconciled: Reconciled, check_mode: bool, texts: tuple[str, str]) -> None:
+def test_no_exit_has_a_secret_that_was_read(example: Example, check_mode: bool, texts: tuple[str, str]) -> None:
     """Status and events as the API server has them; result and log line as Ansible and the operator have them."""
-    kind, manifest, api = reconciled.kind, reconciled.resource, MemoryApi()
+    kind, manifest, api = example.kind, example.resource, MemoryApi()
     manifest = {**manifest, "metadata": {**manifest["metadata"], "uid": "u", "generation": 2, "resourceVersion": "1"}}
     name = manifest["metadata"]["name"]
     api.objects[kind.name, name] = manifest
     api.warnings.append(texts[0])
-    report = kind.report(api, reconciled.done(manifest, *texts), check_mode, NOW)
+    report = kind.report(api, example.result(manifest, *texts), check_mode, NOW)
     outcome = Outcome(kind.plan()).after(report)
     request = Request(name, "ns", Options(check_mode))
     result = of_outcome(kind, request, outcome, fail_when_blocked=True)

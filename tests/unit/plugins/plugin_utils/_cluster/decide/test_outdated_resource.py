@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.blocking import outdated_resource
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
@@ -86,7 +86,7 @@ def test_the_latest_resource_is_read_where_pods_would_be_stopped(step: Step, sto
 @pytest.mark.parametrize("step", [step for step, _stops in STEPS.values()], ids=STEPS)
 def test_no_version_is_outdated_in_check_mode(step: Step) -> None:
     """The generation that a dry run of the resource returns is not stored."""
-    assert outdated_resource(Draft(inputs(druid.cluster(), check_mode=True), (step,))) == ()
+    assert outdated_resource(DraftPlan(inputs(druid.cluster(), check_mode=True), (step,))) == ()
 
 
 @pytest.mark.parametrize(
@@ -120,10 +120,10 @@ def test_only_the_latest_version_stops_pods(changed: Manifest | None, is_same: b
     latest = None if changed is None else {**resource, "metadata": {**resource["metadata"], **changed}}
     based_on = inputs(Cluster.from_resource(resource), resource=resource)
     based_on = with_answers(based_on, latest=latest)
-    assert outdated_resource(Draft(based_on, (scaling(3, 1),))) == (() if is_same else (OUTDATED,))
+    assert outdated_resource(DraftPlan(based_on, (scaling(3, 1),))) == (() if is_same else (OUTDATED,))
 
 
 def test_a_cluster_without_a_resource_has_no_other_version() -> None:
     resource = druid.resource()
     del resource["metadata"]["uid"]
-    assert outdated_resource(Draft(inputs(Cluster.from_resource(resource)), (scaling(3, 1),))) == ()
+    assert outdated_resource(DraftPlan(inputs(Cluster.from_resource(resource)), (scaling(3, 1),))) == ()

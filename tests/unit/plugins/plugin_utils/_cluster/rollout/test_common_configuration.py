@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan_output import lines
@@ -26,7 +26,7 @@ BEFORE, SINCE = "2026-11-28T12:00:00Z", "2026-11-28T12:00:01Z"
 
 def planned(which: Cluster, live: Observed, *findings: Finding) -> Plan:
     steps = rolling.steps(which, live)
-    return Draft(inputs(which, live), steps, findings).plan()
+    return DraftPlan(inputs(which, live), steps, findings).plan()
 
 
 def effects(plan: Plan) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import plan_output
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.sizes import added_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import (
     Inputs,
@@ -341,7 +341,7 @@ def test_the_partition_counts_from_the_first_ordinal() -> None:
         [state] = [each for each in group_states(cluster, live) if each.key == "brokers"]
         assert state.is_updated == is_updated
         added = specified(nodes={"brokers": {"updateStrategy": strategy, **CLAIMS}})
-        assert bool(added_claims(Draft(inputs(added, live), ()))) == (partition > 0)
+        assert bool(added_claims(DraftPlan(inputs(added, live), ()))) == (partition > 0)
 
 
 def test_pods_that_the_controller_cannot_create_are_not_awaited() -> None:
@@ -389,7 +389,7 @@ def test_no_claim_template_is_added_while_pods_have_to_stay(
     before, after = specified(nodes={"brokers": node}), specified(nodes={"brokers": {**node, **CLAIMS}})
     live = rolling.observed(before).without([key_of(pod) for pod in pods(NAME, NAME)]).with_objects(found)
     which = inputs(after, live)
-    findings = added_claims(Draft(which, rolling.steps(after, live)))
+    findings = added_claims(DraftPlan(which, rolling.steps(after, live)))
     assert [(each.reason, each.group) for each in findings] == [("InvalidSpec", "brokers")] * bool(kept)
     assert all(f"keeps pods ({', '.join(kept)})" in each.message for each in findings)
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.restart_order import rollout_order
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
@@ -86,6 +86,6 @@ def test_the_next_group_restarts_only_if_the_blocked_one_need_not(dry_run: str, 
         "live": Verdict(step, step.live),
         "rejected": Verdict(step, rejection=BLOCKED[0]),
     }[dry_run]
-    plan = Draft(inputs(UPGRADED, LIVE, verdicts={KEY: verdict}), STEPS, BLOCKED).plan()
+    plan = DraftPlan(inputs(UPGRADED, LIVE, verdicts={KEY: verdict}), STEPS, BLOCKED).plan()
     assert rolling.restarted(plan) == restarted
     assert bool(plan.rollout_warnings) is not bool(restarted)

@@ -33,7 +33,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     to_annotation,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, ObjectKey, Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ClusterResult, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan_output import lines
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
@@ -313,8 +313,8 @@ def test_other_changes_of_the_group_flow() -> None:
 def test_a_pause_records_nothing() -> None:
     found = inputs(answers=in_druid(), status=recorded())
     paused = decided(found).paused(Finding(reasons.PAUSED, "Paused.", is_problem=False, rank=Rank.PAUSED))
-    done = Reconciled(found.resource, found.cluster, found.observed, paused, inputs=found)
-    assert (paused.steps, Decommissioning().status(done)) == ((), {})
+    result = ClusterResult(found.resource, found.cluster, found.observed, paused, inputs=found)
+    assert (paused.steps, Decommissioning().status(result)) == ((), {})
 
 
 def test_a_pod_that_druid_does_not_know_yet_is_reported() -> None:
@@ -331,7 +331,7 @@ def test_a_stopped_cluster_keeps_the_record_and_does_not_ask_druid() -> None:
     found = inputs(cluster(stopped=True), answers=None, status=recorded())
     plan = with_decommission(Plan(), found)
     assert (plan.steps, plan.findings) == ((), ())
-    status = Decommissioning().status(Reconciled(found.resource, found.cluster, found.observed, plan, inputs=found))
+    status = Decommissioning().status(ClusterResult(found.resource, found.cluster, found.observed, plan, inputs=found))
     assert status == recorded()
 
 

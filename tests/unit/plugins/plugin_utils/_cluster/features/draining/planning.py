@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, ObjectKey, Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ClusterResult, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
@@ -109,8 +109,8 @@ def recorded(ordinal: int, **more: Any) -> dict[str, Any]:
 def document(which: Inputs, answers: dict[Question[Any], Any] | None = None) -> dict[str, Any]:
     """Return the status that follows from the decision alone."""
     plan, drafted = decide(with_answers(which, answers=answers))
-    done = Reconciled(which.resource, which.cluster, which.observed, plan, inputs=drafted and drafted.inputs)
-    return DRUID.status(done, plan, NOW, check_mode=False)
+    result = ClusterResult(which.resource, which.cluster, which.observed, plan, inputs=drafted and drafted.inputs)
+    return DRUID.status(result, plan, NOW, check_mode=False)
 
 
 def while_reading(**record: Any) -> Inputs:

@@ -17,10 +17,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     find_changes,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, Reconciled
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ClusterResult, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Result, execute
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, StepResult, execute
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
@@ -43,11 +43,11 @@ class Coordinator(FakeDruid):
 
 def written(
     coordinator: Any, changes: Iterable[DruidChange], known: Mapping[str, str]
-) -> tuple[tuple[Result[Any], ...], Mapping[str, Any]]:
+) -> tuple[tuple[StepResult[Any], ...], Mapping[str, Any]]:
     """Write the changes, and return the results and what the status has of them afterwards."""
     results = execute(map(ChangeConfig.of, changes), Context(cast(KubernetesApi, None), lambda _purpose: coordinator))
     resource = {**druid.resource(), "status": {"dynamicConfig": known}}
-    return results, DynamicConfig().status(Reconciled(resource, druid.cluster(), Observed(), Plan(), results))
+    return results, DynamicConfig().status(ClusterResult(resource, druid.cluster(), Observed(), Plan(), results))
 
 
 def test_normalized_value_is_written_once() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.sizes import (
     may_lack_labels,
     oversized_pvcs,
@@ -203,4 +203,4 @@ def test_the_size_of_a_pvc_without_labels(desired: str, warnings: int, findings:
     observed = running_with(claims(("d", "2Gi")))
     observed_inputs = inputs(druid.cluster(claims(("d", desired))), observed, lists=found)
     assert len(undersized_pvcs(observed_inputs)) == warnings
-    assert len(shrinking_claims(Draft(observed_inputs, ()))) == findings
+    assert len(shrinking_claims(DraftPlan(observed_inputs, ()))) == findings

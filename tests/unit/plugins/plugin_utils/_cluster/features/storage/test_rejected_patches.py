@@ -12,7 +12,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claim_upda
     Notice,
     UpdateClaim,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import Draft, dry_runs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan, dry_runs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import Retain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.updates import (
     rejected_patches,
@@ -40,7 +40,7 @@ def test_patches_are_judged() -> None:
     assert rejected_patches(judged_draft(verdict)) == ()
 
 
-def judged_draft(verdict: Verdict, *others: Step) -> Draft:
+def judged_draft(verdict: Verdict, *others: Step) -> DraftPlan:
     return replace(draft(druid.cluster(), steps=[PATCH, *others]), verdicts=(verdict,))
 
 
