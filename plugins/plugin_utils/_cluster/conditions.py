@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.blocking import blocked_groups
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.progress import (
     NOTHING_PENDING,
     Pending,
@@ -31,14 +31,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import STALLED as STALLED_CONDITION
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
-    UNFINISHED,
     Condition,
-    Finding,
-    Rank,
     condition,
     degraded_condition,
-    of_rank,
     with_transition_times,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import (
+    UNFINISHED,
+    Finding,
+    Rank,
+    of_rank,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 

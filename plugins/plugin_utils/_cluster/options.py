@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import router
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import ask
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import (

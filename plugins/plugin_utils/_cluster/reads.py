@@ -22,12 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cha
     unlisted_objects,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import (
-    Inputs,
-    ObjectKey,
-    Observed,
-    key_of,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.missing_pods import EVENT
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import (
@@ -49,7 +44,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding, spec_errors
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding, spec_errors
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 

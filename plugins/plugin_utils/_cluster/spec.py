@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_allowed
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import is_allowed
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import properties
 
 # The order of a rolling update in Druid's documentation.

@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.conditions
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import DRUID_SECONDS
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.progress import STALLED
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import (
@@ -33,14 +33,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
     MIN_BACKOFF_SECONDS,
     Condition,
-    Finding,
     backoff_since,
-    first_finding,
     is_ready,
     is_settled,
     with_short_messages,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import STALLED as STALLED_CONDITION
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding, first_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
 
 # More are not recorded, and none of those is an event.

@@ -11,13 +11,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import sentences
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import (
-    Chart,
-    NamespaceState,
-    ObjectChange,
-    Observed,
-    Target,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
     FAILED,
     PENDING,
@@ -34,13 +27,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec imp
     text_of,
     values,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.state import (
+    Chart,
+    NamespaceState,
+    ObjectChange,
+    Observed,
+    Target,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
-    Finding,
-    is_allowed,
-    seconds_since,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding, is_allowed
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest, join_limited
 
 # How much longer than its own timeout a run of Helm may take, until its revision counts as interrupted.

@@ -14,12 +14,12 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import is_hook
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import kinds_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import ObjectChange, Objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import (
     HELM_NAMESPACE_ANNOTATION,
     HELM_RELEASE_ANNOTATION,
     MANAGED_BY_LABEL,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.state import ObjectChange, Objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
     BAD_REQUEST,
@@ -32,7 +32,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     Manifest,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import mapping
 
 # The server's message about a field that the kind does not have.

@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.time_limit import TimeLimit
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import run_helm
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
     HelmError,
     UnreadableRelease,
     documents,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import is_safe_path, user_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.state import Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import to_json
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import with_environment
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError

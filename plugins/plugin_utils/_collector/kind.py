@@ -16,8 +16,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector import s
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm import Helm, no_helm
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import ARGUMENTS, Options, to_options
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconcile import finalize, reconcile_once
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import CollectorResult, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import FINALIZER, KIND
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.state import CollectorResult, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import masker_of, searched

@@ -11,11 +11,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.parse import InvalidYaml, load_yaml
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import (
-    Chart,
-    NamespaceState,
-    Observed,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
     Release,
     UnreadableRelease,
@@ -28,6 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec imp
     is_safe_path,
     labels_of_release,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.state import Chart, NamespaceState, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (

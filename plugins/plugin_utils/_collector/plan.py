@@ -11,7 +11,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import decide
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Revision
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope import (
+    refused_in_chart,
+    refused_in_release,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import FINALIZER, Collector
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.state import (
     Chart,
     CollectorResult,
     Objects,
@@ -19,12 +25,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconcil
     Plan,
     Target,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Revision
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope import (
-    refused_in_chart,
-    refused_in_release,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import FINALIZER, Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.steps import (
     Deploy,
     Mark,
@@ -33,7 +33,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.steps im
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Finalizer
 
 if TYPE_CHECKING:

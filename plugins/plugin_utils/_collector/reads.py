@@ -16,18 +16,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe 
     namespace_state,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import (
-    NamespaceState,
-    Objects,
-    Target,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import HelmError
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope import Kinds
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.state import NamespaceState, Objects, Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 
 

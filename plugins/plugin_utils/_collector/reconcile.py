@@ -23,12 +23,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import decide_plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reads import CollectorReads
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import (
-    Chart,
-    CollectorResult,
-    Observed,
-    Plan,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope import refused_in_release
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import (
@@ -38,12 +32,18 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec imp
     is_namespace,
     is_safe_release,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.state import (
+    Chart,
+    CollectorResult,
+    Observed,
+    Plan,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.steps import Uninstall, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, NOT_FOUND, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import (
     DELETING,
     Finding,
     pause_finding,

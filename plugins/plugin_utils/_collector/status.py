@@ -11,20 +11,19 @@ from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import sentences
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import CollectorResult, Objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.state import CollectorResult, Objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
     Condition,
-    Finding,
     condition,
     degraded_condition,
-    joined_messages,
     ready_and_progressing,
     stalled_condition,
     with_transition_times,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding, joined_messages
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import excerpt, join_limited
 
 _MAX_DESCRIPTION = 500

@@ -22,12 +22,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide i
     has_attempted,
     has_deployed,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import (
-    CollectorResult,
-    ObjectChange,
-    Objects,
-    Target,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
     FAILED,
     UNINSTALLING,
@@ -36,6 +30,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release 
     Revision,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import DEPLOYED_LABEL, Collector
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.state import (
+    CollectorResult,
+    ObjectChange,
+    Objects,
+    Target,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
     FORBIDDEN,
     ApiError,

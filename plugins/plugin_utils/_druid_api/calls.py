@@ -58,7 +58,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import error_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 
 _CAUSES: tuple[tuple[tuple[type[DruidError], ...], str], ...] = (
     ((Unauthorized, Forbidden), UNAUTHORIZED),

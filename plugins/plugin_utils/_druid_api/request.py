@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Druid, Step, StepResult
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import (
     Finding,
     is_allowed,
     not_permitted,

@@ -22,13 +22,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     to_config_map,
     with_task,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import (
-    DruidState,
-    Inputs,
-    Plan,
-    SupervisorState,
-    TaskState,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.owners import described_supervisors
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import replaced_task
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
@@ -40,6 +33,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec imp
     warnings,
     was_suspended,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import (
+    DruidState,
+    Inputs,
+    Plan,
+    SupervisorState,
+    TaskState,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import (
     Finalizer,
     Reset,
@@ -50,12 +50,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps im
     Write,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
-    Finding,
-    pause_finding,
-    seconds_since,
-    timestamp,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since, timestamp
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding, pause_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest, join_limited
 
 # A request that Druid has not answered in time: it takes up to 80 seconds to stop a supervisor, longer than one

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, is_elsewhere
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.owners import other_owner
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import FINALIZER, Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import (
     Finalizer,
     SaveLastApplied,
@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps im
     Terminate,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import DELETING, Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import DELETING, Finding
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reads import DeletionReads

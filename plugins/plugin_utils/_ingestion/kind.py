@@ -18,17 +18,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     LastApplied,
     read_last_applied,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import (
-    IngestionResult,
-    Plan,
-    SupervisorState,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import ARGUMENTS, Options, to_options
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reconcile import (
     finalize_without_resource,
     reconcile_once,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import FINALIZER, KIND
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import (
+    IngestionResult,
+    Plan,
+    SupervisorState,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import masker_of, searched

@@ -19,8 +19,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
     to_timeouts,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import ConnectionUnavailable
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons, request

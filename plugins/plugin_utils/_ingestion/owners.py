@@ -36,7 +36,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec imp
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 
 
 def of_same_druid(ingestion: Ingestion, siblings: Iterable[Ingestion]) -> list[Ingestion]:

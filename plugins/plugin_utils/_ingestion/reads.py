@@ -43,12 +43,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     former_datasource,
     of_status,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import (
-    DruidState,
-    Observed,
-    SupervisorState,
-    TaskState,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, druid_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.owners import (
     confirmed,
@@ -62,11 +56,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.owners i
     with_removed_fields,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import KIND, Ingestion, record_name
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import (
+    DruidState,
+    Observed,
+    SupervisorState,
+    TaskState,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, TooDeep
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 
 

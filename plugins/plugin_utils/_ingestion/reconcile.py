@@ -36,14 +36,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     read_normalized,
     resource_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import (
-    DruidState,
-    IngestionResult,
-    Inputs,
-    Plan,
-    SupervisorState,
-    TaskState,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reads import (
     DeletionReads,
@@ -59,11 +51,19 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec imp
     problems,
     record_name,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import (
+    DruidState,
+    IngestionResult,
+    Inputs,
+    Plan,
+    SupervisorState,
+    TaskState,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import SaveLastApplied, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding, spec_errors
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding, spec_errors
 
 
 def reconcile_once(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> IngestionResult:

@@ -23,7 +23,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import TOO_DEEP, is_too_deep, without
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import CustomResource, mapping
 
 API_VERSION = "druid.apache.org/v1alpha1"

@@ -13,24 +13,26 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import MAX_ERROR_LENGTH, MAX_ERRORS
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import (
     DruidState,
     SupervisorState,
     TaskState,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
     Condition,
-    Finding,
     condition,
     degraded_condition,
-    first_finding,
-    joined_messages,
     ready_and_progressing,
     stalled_condition,
     timestamp,
     with_transition_times,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import (
+    Finding,
+    first_finding,
+    joined_messages,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import excerpt
 

@@ -24,7 +24,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     DruidChange,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, to_config_map
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import IngestionResult
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.owners import recorded
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import (
     Note,
@@ -34,6 +33,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_c
     version_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import KIND, NOTE_ANNOTATION, record_name
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import IngestionResult
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan as kernel
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons

@@ -18,7 +18,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking im
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, finalizer_patch
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import (
     Finding,
     Rank,
     joined_messages,

@@ -17,7 +17,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking im
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import masked_errors
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan, written
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report

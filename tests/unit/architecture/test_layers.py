@@ -71,7 +71,7 @@ PLAIN, API, METRICS, RECONCILE = (
     f"{KUBERNETES}{package}" for package in ("_values", "_kubernetes", "_metrics", "_reconcile")
 )
 # A finding and a step: the only parts of a reconcile that `_druid_api` imports.
-FINDINGS = tuple(f"{RECONCILE}.{part}" for part in ("conditions", "plan", "reasons"))
+FINDINGS = tuple(f"{RECONCILE}.{part}" for part in ("findings", "plan", "reasons"))
 FOUNDATION = (PLAIN, API, METRICS, RECONCILE, f"{KUBERNETES}_druid_api")
 
 # The first package whose path matches a file is its package. A path without .py is a directory.
@@ -203,18 +203,21 @@ PURE = (
         for name in ("claim_updates", "claims", "delete/order", "plan_output", "status")
     ),
     "plugins/plugin_utils/_values",
-    *(f"plugins/plugin_utils/_reconcile/{name}.py" for name in ("conditions", "masking", "plan", "resource")),
+    *(
+        f"plugins/plugin_utils/_reconcile/{name}.py"
+        for name in ("conditions", "findings", "masking", "plan", "resource")
+    ),
     *(f"plugins/plugin_utils/_druid_api/{name}.py" for name in ("change", "questions", "request", "target")),
     *(
         f"plugins/plugin_utils/_ingestion/{name}.py"
         for name in (
-            *("batch", "decide", "decide_deletion", "last_applied", "observed", "owners", "record_check", "spec"),
+            *("batch", "decide", "decide_deletion", "last_applied", "owners", "record_check", "spec", "state"),
             *("status",),
         )
     ),
     *(
         f"plugins/plugin_utils/_collector/{name}.py"
-        for name in (*("decide", "plan", "reconciled", "release", "scope", "spec", "status"),)
+        for name in (*("decide", "plan", "release", "scope", "spec", "state", "status"),)
     ),
 )
 IMPURE = (
@@ -504,7 +507,7 @@ def test_detects_a_wrong_direction(file: str, source: str) -> None:
         ("plugins/plugin_utils/_cluster/x.py", f"from {COLLECTION}plugins.plugin_utils._druid_api import connection"),
         ("plugins/plugin_utils/_ingestion/x.py", f"from {COLLECTION}plugins.module_utils._http import client"),
         ("plugins/plugin_utils/_ingestion/x.py", f"from {COLLECTION}plugins.plugin_utils._cluster import router"),
-        ("plugins/plugin_utils/_druid_api/x.py", f"from {COLLECTION}plugins.plugin_utils._reconcile import conditions"),
+        ("plugins/plugin_utils/_druid_api/x.py", f"from {COLLECTION}plugins.plugin_utils._reconcile import findings"),
         ("plugins/plugin_utils/_reconcile/action.py", "from ansible.plugins.action import ActionBase"),
         ("plugins/action/x.py", "from ansible.plugins.action import ActionBase"),
         ("plugins/action/x.py", f"from {COLLECTION}plugins.plugin_utils._cluster import reconcile"),

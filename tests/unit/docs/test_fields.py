@@ -29,7 +29,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.ev
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.gate import Gated, gate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, cluster_references
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import secrets_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import pause_finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import pause_finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -14,7 +14,7 @@ from typing import TypeVar, cast
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import exists_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.blocking import drop_blocked
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import immutable_part
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, ObjectKey, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.druid_health import waiting_for_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.gate import gate
@@ -32,7 +32,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import Override, overrides
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import masked_pair
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited, shown
 
 

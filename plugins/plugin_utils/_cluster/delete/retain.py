@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import DELETE
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.workloads import RETAIN
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.patch import Patch

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import CLAIM
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
     controller,
     describe_owner,
@@ -22,7 +23,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_own
     is_ours,
     is_pod_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (

@@ -11,12 +11,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import SpecifiedConfigs
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, Observed
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, Observed
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ClusterResult
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import ClusterReads
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
@@ -40,7 +40,7 @@ class Feature:
     `inputs.observed` has the live objects, `inputs.reads` reads others (equal reads are answered once), and
     `inputs.ask` asks Druid. A feature has no state: what two of its hooks need follows from the inputs again.
 
-    1. Observe (`observe.py`): `specified`.
+    1. Observe (`reads.py`): `specified`.
     2. Decide (`decide/decision.py`): `refuse`, `prepared`, `needs_all_claims`; `desired`, `applies`, `steps`,
        `removals`; `judge`. Then the API server is asked about the steps that are not blocked, and `judge_results` has
        its verdicts. From `desired` on, it is decided again if one is `reconsidered`. Then `rollout/` delays

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.config_map import (
     common_configuration,
     node_configuration,

@@ -15,7 +15,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.config_map import (
     Configuration,
@@ -32,7 +32,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding, not_permitted
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding, not_permitted
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import (
     INVALID_QUANTITY,
     QUANTITY_REMEDY,

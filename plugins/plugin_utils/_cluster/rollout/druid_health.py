@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.router import ROUTER
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
@@ -37,13 +37,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
     Unavailable,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import (
-    Finding,
-    Rank,
-    is_ready,
-    pause_finding,
-    seconds_since,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready, seconds_since
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding, Rank, pause_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 # In the status of the rollout: its group is not being restarted, but others wait for its pods.

@@ -15,7 +15,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Explanation, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Explanation, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import REVISION_LABEL, TEMPLATE_LABEL
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating

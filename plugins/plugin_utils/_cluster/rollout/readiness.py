@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.missing_pods import (
     not_created,
     unprovisioned,
@@ -41,7 +41,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads 
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding, seconds_since
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     unknown_replicas,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.situation import STRATEGY
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, ObjectKey, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.router import ROUTER
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
@@ -34,7 +34,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import q
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import COORDINATOR_CONFIG, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding, Rank, seconds_since
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding, Rank
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import EventText
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 

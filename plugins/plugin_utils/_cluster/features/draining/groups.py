@@ -34,7 +34,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     records_of_status,
     without_future,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.evictions import is_stuck
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.pod_problems import (
     is_failing,

@@ -30,7 +30,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     Request,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.steps import Post
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply

@@ -24,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.s
     obstacle,
     reason_of_end,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Explanation, Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Explanation, Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.pod_references import uses
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.missing_pods import EVENT
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.pod_problems import (

@@ -39,12 +39,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cha
     desired_objects,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import stored_replicas
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
     group_of,
     is_claim_of,
     may_be_autoscaled,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import replicas_before_stop
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.workloads import RETAIN, retains_scaled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.readiness import group_states
@@ -65,7 +65,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     is_terminating,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import pause_finding, timestamp
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import pause_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, StepResult
 
 

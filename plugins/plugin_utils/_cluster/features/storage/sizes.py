@@ -28,12 +28,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims imp
     used_claims,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import (
-    Inputs,
-    ObjectKey,
-    Observed,
-    key_of,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effects import pvcs_above
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import (
@@ -45,7 +40,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads 
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import parse_bytes
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 

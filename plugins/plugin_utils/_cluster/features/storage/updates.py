@@ -41,8 +41,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.s
     deferred,
     undersized,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.workloads import (
     deletion_is_disabled,
 )
@@ -50,7 +50,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import RECREATE, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 _SIZE = ("spec", "resources", "requests", "storage")

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.orphans import KINDS
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Observed
 
 
 def test_failed_pods_of_a_deleted_deployment_are_not_counted() -> None:

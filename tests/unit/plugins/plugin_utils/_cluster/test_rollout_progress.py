@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.conditions import ClusterState
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.progress import Pending
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons

@@ -15,7 +15,6 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm import helm_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import UnreadableChart, local_chart
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Chart, Observed, Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
     MAX_BYTES,
     Release,
@@ -36,10 +35,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec imp
     text_of,
     values,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.state import Chart, Observed, Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, ApiResource
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 
 CHART = Chart("druid-collector", "0.1.0", "/charts/druid-collector")
 REPOSITORY = "https://charts.example.com"

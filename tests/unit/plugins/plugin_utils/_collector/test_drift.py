@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import drift, status
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import CollectorResult, Objects, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.state import CollectorResult, Objects, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import FIELD_MANAGER
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 REVISION = Revision({}, 1, "deployed", "c", "1.0.0", "", {}, ())

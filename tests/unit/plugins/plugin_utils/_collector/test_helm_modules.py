@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm import MODULE, TEMPLATE, Helm, HelmError
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import remote_chart
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import Chart, Target
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import ChartAddress
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.state import Chart, Target
 
 CHART = Chart("c", "1.0.0", "/charts/c")
 VALUES = {"config": "{{ text }}\u0085 \U0001f600"}

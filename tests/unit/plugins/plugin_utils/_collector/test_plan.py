@@ -15,7 +15,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide i
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import decide_plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reads import CollectorReads
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconciled import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope import Kinds
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import FINALIZER, Collector, owner_labels
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.state import (
     Chart,
     CollectorResult,
     NamespaceState,
@@ -25,12 +28,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconcil
     Plan,
     Target,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope import Kinds
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import FINALIZER, Collector, owner_labels
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 CHART = Chart("c", "1.0.0", "/charts/c")

@@ -15,7 +15,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     DruidChange,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import DruidState, Inputs, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reads import IngestionReads
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import Note, digest_of, text_of
@@ -24,6 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec imp
     NOTE_ANNOTATION,
     Ingestion,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import DruidState, Inputs, Observed
 
 KAFKA: dict[str, Any] = {
     "type": "kafka",

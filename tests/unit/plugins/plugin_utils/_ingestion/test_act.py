@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import IngestionResult, Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import IngestionResult, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import Reset, Terminate, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion

@@ -17,14 +17,14 @@ from typing import Any, cast
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import read_last_applied
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import believed
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import NOTE_ANNOTATION, Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import (
     IngestionResult,
     Inputs,
     Observed,
     Plan,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import believed
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import NOTE_ANNOTATION, Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.status import status
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import urllib3
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import ConnectionUnavailable
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, druid_connection
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.test_router import cluster, service
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion

@@ -13,7 +13,6 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import COMPACTION, RETENTION_RULES
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, to_config_map
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import Inputs, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.owners import (
     FIELDS,
     findings,
@@ -22,6 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.owners i
     without_fields,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import Inputs, Observed
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,

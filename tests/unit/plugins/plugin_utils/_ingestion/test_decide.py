@@ -19,15 +19,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     size_of,
     to_config_map,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import (
     DruidState,
     Plan,
     SupervisorState,
     TaskState,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import SaveLastApplied, Terminate, Write
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import pause_finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import pause_finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,
     ingestion,

@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls im
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import Question, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import error_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import (
     IngestionResult,
     Inputs,
     Observed,

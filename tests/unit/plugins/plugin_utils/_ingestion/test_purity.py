@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     SubmittedTask,
     to_config_map,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import (
     Inputs,
     Observed,
     Plan,

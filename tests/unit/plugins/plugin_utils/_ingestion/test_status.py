@@ -16,17 +16,18 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import b
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import Attempt
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, SubmittedTask
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.observed import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import (
     DruidState,
     SupervisorState,
     TaskState,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.status import (
     status,
     with_last_update,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import Finding, with_short_messages
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import with_short_messages
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import Masking
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,

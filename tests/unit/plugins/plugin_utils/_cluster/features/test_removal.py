@@ -11,8 +11,8 @@ from copy import deepcopy
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import changed_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.targets import PRUNED_KINDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.removal import removed_objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid

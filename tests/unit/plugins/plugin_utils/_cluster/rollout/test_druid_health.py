@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import Inputs, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.druid_health import (
     OPEN,
     DruidGate,

@@ -13,12 +13,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.sizes import added_claims
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import (
-    Inputs,
-    ObjectKey,
-    Observed,
-    key_of,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.evictions import (
     blocking_budgets,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.observed import ObjectKey, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.missing_pods import (
     events_of_missing_pods,
 )

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a reconcile of an ingestion read, what its decision is based on, and what it did. Pure values."""
+"""The state of a reconcile of an ingestion: what it read, what it decides on, and what it did. Pure values."""
 
 from __future__ import annotations
 
