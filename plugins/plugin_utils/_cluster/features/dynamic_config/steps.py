@@ -69,7 +69,7 @@ class ChangeConfig(DruidRequest):
 
         written = write_change(client, self.change)
         remaining = remaining_change(client, self.change, written.after)
-        result = replace(self.change, after=written.after)
-        found = with_normalized({}, (result,), (remaining,), _IN_STATUS)
-        memory = {result.id: found.get(result.id)}
-        return StepResult(self.of(result), warnings=(*written.warnings, *remaining.warnings), memory=memory)
+        change = replace(self.change, after=written.after)
+        found = with_normalized({}, (change,), (remaining,), _IN_STATUS)
+        memory = {change.id: found.get(change.id)}
+        return StepResult(self.of(change), warnings=(*written.warnings, *remaining.warnings), memory=memory)
