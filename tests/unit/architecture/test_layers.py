@@ -528,3 +528,8 @@ def test_accepts_the_right_direction(file: str, source: str) -> None:
 )
 def test_detects_an_impure_decision(source: str) -> None:
     assert len(impure("plugins/plugin_utils/_cluster/decide/x.py", source)) == 1
+
+
+def test_no_file_of_a_reconcile_has_more_than_400_lines() -> None:
+    reconcile = (file for file in files() if file.startswith("plugins/plugin_utils/"))
+    assert [file for file in reconcile if len((ROOT / file).read_text().splitlines()) > 400] == []

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Quantities and durations, in any notation."""
+"""Quantities and durations in any notation, and Java properties as Java parses them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import (
     binary_size,
     parse_quantity,
+    properties,
     seconds_of,
 )
 from hypothesis import given
@@ -100,3 +101,29 @@ def test_sizes_are_formatted_as_by_the_api_server(text: str) -> None:
 )
 def test_is_in_seconds(text: str, seconds: float) -> None:
     assert seconds_of(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    ("text", "entries"),
+    [
+        ("", {}),
+        ("# comment\n! comment\n\n  \n", {}),
+        ("a=1", {"a": "1"}),
+        ("  a = 1 ", {"a": "1 "}),
+        ("a:1\nb 2\nc", {"a": "1", "b": "2", "c": ""}),
+        ("a=1\na=2", {"a": "2"}),
+        ("a=1\\\n    ,2", {"a": "1,2"}),
+        ("a=1\\\\\nb=2", {"a": "1\\", "b": "2"}),
+        ("a\\=b=c\\:d", {"a=b": "c:d"}),
+        ("a=\\u0041\\tb", {"a": "A\tb"}),
+        ("a=1\r\nb=2\rc=3", {"a": "1", "b": "2", "c": "3"}),
+        ("a==1", {"a": "=1"}),
+    ],
+)
+def test_parses(text: str, entries: dict[str, str]) -> None:
+    assert properties(text) == entries
+
+
+@given(st.text(max_size=40))
+def test_accepts_any_string(text: str) -> None:
+    assert isinstance(properties(text), dict)

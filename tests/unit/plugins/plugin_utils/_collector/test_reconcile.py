@@ -1,6 +1,7 @@
 # Copyright (c) 2026, druidops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+
 """What the deletion of a Collector reads, and what it does if it cannot read that."""
 
 from __future__ import annotations

@@ -2,16 +2,35 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A warning is reported for a new generation or a change, and not in every reconcile."""
+"""The report and the metrics of a task of the kind DruidIngestion."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import are_warnings_new, events_of_warnings
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import Reset, Step, Terminate, Write
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import (
+    INGESTION,
+    are_warnings_new,
+    events_of_warnings,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import (
+    Finalizer,
+    Reset,
+    SaveLastApplied,
+    Step,
+    Terminate,
+    Write,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import EventText
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.task import measure
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     rules_change,
     supervisor_change,
@@ -50,3 +69,21 @@ def test_event_of_a_step(step: Step, reason: str, message: str) -> None:
 @pytest.mark.parametrize(("is_deleted", "reason"), [(False, "SpecWarning"), (True, "TasksOrphaned")])
 def test_event_of_a_warning(is_deleted: bool, reason: str) -> None:
     assert events_of_warnings(["it"], is_deleted=is_deleted) == [EventText("Warning", reason, "it")]
+
+
+FAILED = Finding(reasons.APPLY_FAILED, "No.")
+
+
+@pytest.mark.parametrize(
+    ("plan", "expected"),
+    [
+        (Plan(), ("unchanged", 0, 0, 0)),
+        (Plan((SaveLastApplied(LastApplied()), Finalizer("f", is_set=True))), ("changed", 1, 0, 0)),
+        (Plan((Terminate("supervisor", "s"), SaveLastApplied(None))), ("changed", 0, 2, 0)),
+        (Plan(findings=(FAILED,)), ("blocked", 0, 0, 1)),
+    ],
+)
+def test_counts(plan: Plan, expected: tuple[str, int, int, int]) -> None:
+    outcome = Outcome(plan, bool(plan.steps), report=Report(plan, {"conditions": []}))
+    run = measure(INGESTION, outcome, Meter(), 1.0)
+    assert (run.outcome, run.applied, run.removed, run.errors["act"]) == expected
