@@ -82,8 +82,10 @@ options:
         choices: [present, absent]
   wait:
     description:
-      - Wait until all servers of the tier have loaded this version of each lookup that should exist. All lookups are
+      - Wait until the servers of the tier have loaded this version of each lookup that should exist. All lookups are
         sent before the first one is waited for.
+      - The servers are those that the Coordinator knows when the wait begins, and that are still there. Tasks count as
+        servers. Those that start later load lookups when they start, so they are not waited for.
       - A server that cannot load a lookup, such as one without its extension, only writes that to its log. The module
         fails after O(wait_timeout), and names the server.
     type: bool
@@ -173,14 +175,19 @@ lookups:
       type: str
       returned: unless the item failed
     servers:
-      description: The servers of the tier at the end of the wait.
+      description: The servers of the tier that were waited for, at the end of the wait.
       type: list
       elements: dict
       returned: with O(wait)
       contains:
         server:
-          description: Host and port of the server.
+          description: Host and port of the server, or of a task.
           type: str
+        known:
+          description:
+            - Whether the Coordinator knows of any lookup that the server has loaded. It asks a server that has just
+              started, such as a task, only after up to C(druid.manager.lookups.period).
+          type: bool
         loaded:
           description: Whether the server has loaded the lookup in the version that Druid has.
           type: bool

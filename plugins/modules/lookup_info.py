@@ -63,7 +63,9 @@ lookups:
       description: The lookup without its version, with secrets masked.
       type: dict
     loaded:
-      description: Whether the tier has servers, and all of them have loaded the lookup in this version.
+      description:
+        - Whether the tier has servers, and all of them have loaded the lookup in this version. Tasks count as servers,
+          also one that has just started, of which the Coordinator does not know it yet (RV(lookups[].servers[].known)).
       type: bool
       returned: with O(status)
     servers:
@@ -73,8 +75,13 @@ lookups:
       returned: with O(status)
       contains:
         server:
-          description: Host and port of the server.
+          description: Host and port of the server, or of a task.
           type: str
+        known:
+          description:
+            - Whether the Coordinator knows of any lookup that the server has loaded. It asks a server that has just
+              started, such as a task, only after up to C(druid.manager.lookups.period).
+          type: bool
         loaded:
           description: Whether the server has loaded the lookup in the version that Druid has.
           type: bool

@@ -74,8 +74,11 @@ RETURN = r"""
 rows:
   description:
     - The rows, each a mapping from the names of the columns to values. Timestamps are strings (ISO 8601).
-    - In a query that contains the word C(sys), secrets are masked, such as those of the specifications in
-      C(sys.supervisors). The rows of datasources are as they are.
+    - In a query that contains the word C(sys), secrets are masked in whole documents, such as the specifications in
+      C(sys.supervisors), and where their name shows them. A value with a part of a document ends at the name of its
+      first secret.
+    - A function of the query, such as C(JSON_VALUE) or C(SUBSTRING), can cut out a secret without its name. It is then
+      not masked. The rows of datasources are as they are.
   type: list
   elements: dict
   returned: success

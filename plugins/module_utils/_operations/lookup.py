@@ -105,12 +105,18 @@ def _desired(item: Item) -> DesiredLookup | None:
 
 
 def _wait(client: DruidClient, loads: list[_Load], report: ModuleResult, timeout: float) -> None:
-    """Wait until all servers of the tiers have loaded the lookups, with one request for all of them."""
+    """Wait until the servers of the tiers have loaded the lookups, with one request for all of them.
+
+    A server that comes later, such as a new task, loads lookups when it starts. The Coordinator sees that minutes
+    later, so with enough tasks there would always be one that seems to have loaded nothing.
+    """
     found = _Found()
 
     def read() -> _Found:
         try:
-            found.tiers, found.error = loaded_versions(client), ""
+            now, found.error = loaded_versions(client), ""
+            found.first = found.first or now
+            found.tiers = _still_there(found.first, now)
         except (ServerError, Unreachable) as error:
             # it may be restarting
             found.error = str(error)
@@ -135,10 +141,19 @@ def _wait(client: DruidClient, loads: list[_Load], report: ModuleResult, timeout
 
 @dataclass
 class _Found:
-    """What was last read of the servers, and the error if it could not be read again."""
+    """What was first and last read of the servers, and the error if it could not be read again."""
 
+    first: Tiers = field(default_factory=dict)
     tiers: Tiers = field(default_factory=dict)
     error: str = ""
+
+
+def _still_there(first: Tiers, now: Tiers) -> Tiers:
+    """Return the servers that were there at first; all of a tier if none of them is left, as after a rollout."""
+    return {
+        tier: {server: loaded for server, loaded in servers.items() if server in first.get(tier, {})} or servers
+        for tier, servers in now.items()
+    }
 
 
 def _why_not(load: _Load, servers: list[dict[str, Any]]) -> str:
@@ -167,6 +182,7 @@ def _servers(tiers: Tiers, tier: str, identifier: str, version: str | None) -> l
         {
             "server": server,
             "version": loaded[server].get(identifier),
+            "known": bool(loaded[server]),
             "loaded": identifier in loaded[server] and loaded[server][identifier] == version,
         }
         for server in sorted(loaded)

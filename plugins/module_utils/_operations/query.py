@@ -12,7 +12,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
 from ansible_collections.druidops.druid.plugins.module_utils._operations.documents import document_of
-from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import masked
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import masked_parts
 from ansible_collections.druidops.druid.plugins.module_utils._spec.sql_statement import require_query
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import HIDDEN, InvalidInput
 
@@ -39,7 +39,7 @@ def run_query(client: DruidClient, params: Mapping[str, Any]) -> dict[str, Any]:
     context = {"timeout": _milliseconds(params["read_timeout"]), **_context(params), **limits}
     body = {"query": params["query"], "parameters": _parameters(params), "context": context, "resultFormat": "object"}
     rows = client.post(_SQL, body, idempotent=True)
-    found = masked(rows[:limit]) if _SYSTEM.search(params["query"]) else rows[:limit]
+    found = masked_parts(rows[:limit]) if _SYSTEM.search(params["query"]) else rows[:limit]
     return {"changed": False, "rows": found, "truncated": len(rows) > limit}
 
 

@@ -113,7 +113,8 @@ class Lookup(Document):
             return
         if before is None:
             self._initialize()
-        version = self._desired.version or next_version(self._newest(before), CLOCK.now())
+        specified, newest = self._desired.version, self._newest(before)
+        version = required_version(specified, newest) if specified else next_version(newest, CLOCK.now())
         self._client.post(self._path, {"version": version, **after}, idempotent=True, audit=self._audit)
 
     def _delete(self) -> None:

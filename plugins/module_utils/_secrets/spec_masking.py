@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from ansible_collections.druidops.druid.plugins.module_utils._secrets import masking
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.masking import Masker
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.secret import (
+    MASK,
     Confidential,
     Quoting,
     Secret,
@@ -30,6 +31,29 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json
 def masked(value: Any) -> Any:
     """Return ``value``, a specification or a structure that contains specifications, with its secrets masked."""
     return masking.masked(marked(value))
+
+
+def masked_parts(value: Any) -> Any:
+    """Return ``value`` as ``masked`` does. A string with a part of a document ends at the first secret's name.
+
+    The location of a secret, and its end, are known only in a whole document.
+    """
+    return masked(_without_cut_secrets(value))
+
+
+def _without_cut_secrets(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _without_cut_secrets(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_without_cut_secrets(each) for each in value]
+    if not isinstance(value, str) or isinstance(_decoded(value), Mapping | list):
+        return value
+    names = (name for name in _NAME.finditer(value) if name["name"] in _FIELDS_BY_NAME or is_secret_name(name["name"]))
+    return next((value[: name.end()] + MASK for name in names), value)
+
+
+# In JSON, or in JSON inside of a JSON string.
+_NAME = re.compile(r'"(?P<name>[^"\\\r\n]{1,200})\\*"\s*:')
 
 
 def masked_pair(before: Any, after: Any) -> tuple[Any, Any]:
@@ -206,7 +230,7 @@ def _in_json(literal: Literal, unquote: Callable[[str], str], levels: int) -> It
 def _decoded(token: str) -> Any:
     try:
         return json.loads(token)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

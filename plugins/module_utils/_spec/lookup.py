@@ -75,7 +75,8 @@ def _reject_unknown(kind: str) -> None:
 def required_version(specified: str, current: str | None) -> str:
     """Return the specified version. InvalidInput if a lookup of the current version would not be replaced."""
     if current is not None and not is_newer(specified, current):
-        remedy = f"Druid has {current!r}, and accepts only a version that sorts after it. Leave it out: then it is made"
+        after = "and replaces it only by a version that sorts after it"
+        remedy = f"Druid has {current!r}, {after}. Leave it out: then it is made"
         raise InvalidInput(f"spec.{_VERSION}", specified, remedy)
     return specified
 

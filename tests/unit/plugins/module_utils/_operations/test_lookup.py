@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._operations.lookup import ensure_lookup
+from ansible_collections.druidops.druid.plugins.module_utils._resources import wait
 from ansible_collections.druidops.druid.plugins.module_utils._spec.lookup import is_newer
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import PartialFailure
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.fake_time import FakeTime, fake_time
@@ -40,12 +41,14 @@ def spec(value: str, **version: str) -> dict[str, Any]:
 class Coordinator:
     """Its lookups, None if it never had any, and the versions that servers have, None if reading them is forbidden.
 
-    ``fails``: the responses to writes that take effect. ``other``: the lookup that another client has sent before ours.
+    ``later``: the versions after the first read, if they change. ``fails``: the responses to writes that take effect.
+    ``other``: the lookup that another client has sent before ours.
     """
 
     def __init__(self, server: Server, client: DruidClient) -> None:
         self.tiers: dict[str, dict[str, Any]] | None = None
         self.servers: dict[str, dict[str, dict[str, str]]] | None = {"__default": {"one:8082": {}, "two:8083": {}}}
+        self.later: dict[str, dict[str, dict[str, str]]] | None = None
         self.fails: list[tuple[int, Any]] = []
         self.other: dict[str, Any] | None = None
         self._server, self._client = server, client
@@ -80,9 +83,10 @@ class Coordinator:
         if path.startswith(STATUS):
             if self.servers is None:
                 return 403, {"Access-Check-Result": "Unauthorized"}
+            now, self.servers = self.servers, self.later or self.servers
             return 200, {
                 tier: {name: {"current": loaded, "toLoad": {}, "toDrop": []} for name, loaded in servers.items()}
-                for tier, servers in self.servers.items()
+                for tier, servers in now.items()
             }
         if method == "POST" and where == [""]:
             self.tiers = {} if self.tiers is None else self.tiers
@@ -160,6 +164,15 @@ def test_new_lookup_replaces_a_removed_one_on_its_servers(druid: Coordinator) ->
     assert druid.ensure(id="a", spec=spec("b"))["version"].startswith("v9-")
 
 
+def test_version_that_a_removed_one_on_its_servers_has_is_rejected(druid: Coordinator) -> None:
+    """The servers would keep the removed one, and seem to have loaded the new one."""
+    druid.tiers = {}
+    druid.servers["__default"]["one:8082"]["a"] = "v9"
+    with pytest.raises(PartialFailure, match=r"spec\.version \('v9'\): Druid has 'v9'"):
+        druid.ensure(id="a", spec=spec("b", version="v9"))
+    assert druid.stored is None
+
+
 UNLOADED = [
     ({"two:8083": {}}, "Not loaded by: two:8083"),
     ({"two:8083": {"a": "w"}}, "Not loaded by: two:8083 (has version 'w'). Druid has version 'v1'."),
@@ -178,7 +191,7 @@ def test_wait_names_what_has_not_loaded_a_lookup(druid: Coordinator, servers: di
 
 
 def test_change_is_reported_if_it_cannot_be_waited_for(druid: Coordinator) -> None:
-    druid.tiers, druid.servers = {}, None
+    druid.tiers, druid.servers = {"__default": {"a": spec("a", version="v0")}}, None
     with pytest.raises(PartialFailure, match=r"^It is not known which servers .* 403 Forbidden") as error:
         druid.ensure(id="a", spec=spec("b", version="v1"), wait=True)
     assert error.value.result["changed"]
@@ -189,5 +202,23 @@ def test_wait_for_several(druid: Coordinator) -> None:
     druid.servers = {"__default": {"one:8082": {"a": "v1", "b": "v1"}}}
     items = [{"id": name, "spec": spec("b"), **ITEM} for name in ("a", "b")]
     result = druid.ensure(lookups=[*items, {**ITEM, "id": "c", "state": "absent"}], wait=True)
-    loaded = [{"server": "one:8082", "version": "v1", "loaded": True}]
+    loaded = [{"server": "one:8082", "version": "v1", "known": True, "loaded": True}]
     assert [each.get("servers") for each in result["lookups"]] == [loaded, loaded, None]
+
+
+BEFORE = {"one:8082": {"a": "v0"}, "two:8083": {}}
+# The Coordinator does not know yet what a task has loaded that has just started.
+AFTER = [{"one:8082": {"a": "v1"}, "task:8100": {}}, {"three:8082": {"a": "v1"}}]
+
+
+@pytest.mark.parametrize("after", AFTER)
+def test_wait_is_for_the_servers_that_are_there(
+    druid: Coordinator, monkeypatch: pytest.MonkeyPatch, after: dict[str, Any]
+) -> None:
+    druid.tiers = {"__default": {"a": spec("b", version="v1")}}
+    druid.servers = {"__default": BEFORE}
+
+    druid.later = {"__default": after}
+    monkeypatch.setattr(wait, "INTERVAL", 0.0)
+    servers = druid.ensure(id="a", spec=spec("b"), wait=True)["servers"]
+    assert [(each["server"], each["loaded"]) for each in servers] == [(next(iter(after)), True)]

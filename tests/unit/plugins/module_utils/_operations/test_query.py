@@ -51,6 +51,21 @@ def test_secrets_in_documents_of_druid_are_masked(server: Server, fake_time: Fak
     assert run_query(client, PARAMS)["rows"] == rows
 
 
+PARTS = [
+    ('"requestHeaders": {"X-Id": "hunter2"}, "type": "http"}', '"requestHeaders":********'),
+    ('a: {"spec": "{\\"headers\\": {\\"X-Id\\": \\"hunter2', 'a: {"spec": "{\\"headers\\":********'),
+    ('"ssl.key.password": "hunter2', '"ssl.key.password":********'),
+    ('"topic": "a", "type": "kafka"', '"topic": "a", "type": "kafka"'),
+]
+
+
+@pytest.mark.parametrize(("part", "expected"), PARTS)
+def test_part_of_a_document_ends_at_a_secret(part: str, expected: str, server: Server, fake_time: FakeTime) -> None:
+    server.answers = [say(200, [{"a": part}])]
+    query = "SELECT SUBSTRING(spec, 9, 50) AS a FROM sys.supervisors"
+    assert run_query(fake_time.client(server.url), {**PARAMS, "query": query})["rows"] == [{"a": expected}]
+
+
 CONTEXTS = [
     ({}, {"timeout": 28000, "sqlOuterLimit": 3}),
     ({"read_timeout": 1.0}, {"timeout": 500, "sqlOuterLimit": 3}),

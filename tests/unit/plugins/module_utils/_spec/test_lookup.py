@@ -84,5 +84,5 @@ def test_order_is_that_of_java() -> None:
 
 def test_specified_version_that_would_not_replace_is_rejected() -> None:
     assert required_version("v2", "v1") == required_version("v2", None) == "v2"
-    with pytest.raises(InvalidInput, match=r"^spec.version \('v10'\): Druid has 'v9', and accepts only"):
+    with pytest.raises(InvalidInput, match=r"^spec.version \('v10'\): Druid has 'v9', and replaces it only"):
         required_version("v10", "v9")
