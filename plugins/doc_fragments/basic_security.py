@@ -35,19 +35,40 @@ options:
     type: str
 """
 
+    # druidops.druid.basic_security.internal_user: for users and roles.
+    INTERNAL_USER = r"""
+options:
+  internal_user:
+    description:
+      - The user as which Druid's servers log in to one another (C(druid.escalator.internalClientUsername)). It is
+        protected like the user as which the module logs in.
+    type: str
+    default: druid_system
+"""
+
     # druidops.druid.basic_security.managed: for modules that make changes.
     MANAGED = r"""
 options:
   initial_password:
     description:
       - The password that O(username) has on a fresh cluster (C(initialAdminPassword)), or had so far. It is used if
-        Druid does not accept O(password), so that the same playbook sets up a fresh cluster, also in check mode, and
-        changes nothing later.
+        O(username) may manage users with it, and not with O(password), so that the same playbook sets up a fresh
+        cluster, also in check mode, and changes nothing later.
     type: str
+  allow_lock_out:
+    description:
+      - Make a change that may lock out the user as which the module logs in, although that is unknown, or Druid's
+        servers, with a warning. By default it is refused.
+      - It is unknown if permissions to manage users are removed, and O(authorizer) does not have them in roles of
+        that user itself, because it has them by a group of a directory, or logs in with O(token) or a certificate.
+      - What certainly locks out one of them is always refused.
+    type: bool
+    default: false
 attributes:
   check_mode:
     support: full
-    details: Sends only GET requests.
+    details: Sends only GET requests. What earlier tasks would change is not known. A role that they would create causes
+      a warning.
   diff_mode:
     support: full
   idempotent:

@@ -13,11 +13,12 @@ author:
   - druidops contributors (@druidops)
 description:
   - Manages which roles the members of groups in a directory (LDAP) have, for one mapping or for many in one call.
-  - Druid cannot change the pattern of a mapping. The module then removes the mapping and creates it again, so that its
-    members lack the roles for a moment. If Druid rejects the new one, the former one is restored. If there is no
-    response, the error has the former pattern and roles.
-  - Druid does not report of which groups a login is a member. A change that removes permissions to manage users is a
-    warning, unless the user as which the module logs in (O(username)) has them by roles of its own.
+  - Druid cannot change the pattern of a mapping, nor remove a role from it that does not exist. The module then removes
+    the mapping and creates it again. Meanwhile a mapping with C(__former) at the end of its name has the former pattern
+    and roles, so that no member loses them before the others have theirs. If the change is interrupted, the next run
+    completes it and removes that mapping, with a warning.
+  - Druid does not report of which groups a login is a member. A change that removes permissions to manage users is
+    refused, unless O(username) has them by roles of its own, or O(allow_lock_out=true). So is a change of the pattern.
 extends_documentation_fragment:
   - druidops.druid.connection
   - druidops.druid.basic_security
@@ -140,12 +141,12 @@ from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec
 from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
 from ansible_collections.druidops.druid.plugins.module_utils._operations.security import (
     GROUP_MAPPINGS,
-    INITIAL_PASSWORD,
+    MANAGED,
     STORES,
     ensure,
 )
 
-ARGUMENTS = {"authorizer": STORES["authorizer"], **INITIAL_PASSWORD}
+ARGUMENTS = {"authorizer": STORES["authorizer"], **MANAGED}
 
 
 def main() -> None:

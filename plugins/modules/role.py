@@ -15,14 +15,16 @@ description:
   - Manages roles with their permissions, one or many in one call. The permissions are a set that replaces the current
     one as a whole. Their order does not matter.
   - Refuses to lock itself out. The user as which the module logs in (O(username)) keeps, by all of its roles together,
-    the permissions to manage users and roles (C(CONFIG) C(security)). The user C(druid_system), as which Druid's
-    servers log in to one another, keeps all of its permissions.
-  - If the authorizer has no record of O(username), because it has its roles by a group of a directory, or if the module
-    logs in with O(token), a change that removes permissions to manage users is only a warning.
-  - A type of resource that Druid does not have permits nothing, and Druid accepts it. It causes a warning.
+    the permissions to manage users and roles (C(CONFIG) C(security)). The user as which Druid's servers log in to one
+    another (O(internal_user)) keeps all of its permissions.
+  - If it is unknown by which roles the login manages users, a change that removes such permissions is refused, unless
+    O(allow_lock_out=true).
+  - A type of resource that Druid does not have permits nothing, and Druid accepts it. It causes a warning, as does a
+    name that is no regular expression, which Druid rejects. A new role is then removed again.
 extends_documentation_fragment:
   - druidops.druid.connection
   - druidops.druid.basic_security
+  - druidops.druid.basic_security.internal_user
   - druidops.druid.attributes
   - druidops.druid.basic_security.managed
   - druidops.druid.attributes.druid
@@ -128,13 +130,14 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import CONNECTION
 from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
 from ansible_collections.druidops.druid.plugins.module_utils._operations.security import (
-    INITIAL_PASSWORD,
+    INTERNAL_USER,
+    MANAGED,
     ROLES,
     STORES,
     ensure,
 )
 
-ARGUMENTS = {"authorizer": STORES["authorizer"], **INITIAL_PASSWORD}
+ARGUMENTS = {"authorizer": STORES["authorizer"], **MANAGED, **INTERNAL_USER}
 
 
 def main() -> None:

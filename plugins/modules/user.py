@@ -16,18 +16,19 @@ description:
     an authenticator with the password, and one in an authorizer with the roles. The module manages both.
   - Passwords are compared with the salt and the hash that Druid returns. A password that is set already is not sent
     again. No password is in a result, a diff or an error.
-  - Refuses to lock itself out. The user as which the module logs in (O(username)) can neither be removed nor lose the
-    roles with which it manages users. Its own password can be changed. The module then waits until Druid accepts the
-    new one.
-  - If the authorizer has no record of that user, because it has its roles by a group of a directory, or if the module
-    logs in with O(token), a change that removes permissions to manage users is only a warning.
-  - The user C(druid_system), as which Druid's servers log in to one another, can neither be removed nor lose a
-    permission. A change of its password is a warning.
+  - Refuses to lock itself out. The user as which the module logs in (O(username), in any authenticator) can neither be
+    removed nor lose the roles with which it manages users. Its own password can be changed. The module then waits until
+    the Router and the Coordinator accept the new one, and causes a warning after 75 seconds. Other servers may be down.
+  - If it is unknown by which roles the login manages users, a change that removes such permissions is refused, unless
+    O(allow_lock_out=true).
+  - The user as which Druid's servers log in to one another (O(internal_user)) can neither be removed nor lose a
+    permission. Its password can only be changed with O(allow_lock_out=true).
   - A user gets the roles before the password, and loses the password before the roles.
 extends_documentation_fragment:
   - druidops.druid.connection
   - druidops.druid.basic_security
   - druidops.druid.basic_security.authenticator
+  - druidops.druid.basic_security.internal_user
   - druidops.druid.attributes
   - druidops.druid.basic_security.managed
   - druidops.druid.attributes.druid
@@ -38,13 +39,14 @@ options:
   user_password:
     description:
       - The password of the user. Required for a new user, unless O(authenticator) is empty.
-      - It must not be empty, nor contain a colon or a line break. No user could log in with it.
+      - It must not be empty, nor contain a colon or characters that cannot be printed, such as tabs and line breaks.
       - Not to be confused with O(password), with which the module itself logs in.
     type: str
   update_password:
     description:
       - V(always) sets O(user_password) if it is not the user's current password. V(on_create) sets it only if the user
         has none, so that users can change theirs.
+      - With O(initial_password), V(on_create) is refused for the user as which the module logs in. It would keep that.
     type: str
     choices: [always, on_create]
     default: always
@@ -89,10 +91,13 @@ options:
         choices: [present, absent]
   wait:
     description:
-      - Wait until all servers that the module reaches accept the users with O(user_password), except those who have
-        kept another password (O(update_password=on_create)). With the URL of a Router
-        these are the Router, the Coordinator, the Overlord and a Broker. Druid does not report what other servers know.
-        By default the Coordinator notifies them at once. Otherwise they ask for changes every minute.
+      - Wait until the servers that the module reaches accept the users with O(user_password), except those who have
+        kept another password (O(update_password=on_create)). With the URL of a Router these are the Router, the
+        Coordinator, the Overlord and a Broker, of several URLs those of the first one that responds. One that is down
+        is not waited for.
+      - It shows only that they know the password. Whether they know the roles already, and what other servers know,
+        Druid does not report. By default the Coordinator notifies them at once. Otherwise they ask for changes every
+        minute.
     type: bool
     default: false
   wait_timeout:
@@ -190,7 +195,8 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.druidops.druid.plugins.module_utils._operations.argspec import CONNECTION
 from ansible_collections.druidops.druid.plugins.module_utils._operations.module import run
 from ansible_collections.druidops.druid.plugins.module_utils._operations.security import (
-    INITIAL_PASSWORD,
+    INTERNAL_USER,
+    MANAGED,
     STORES,
     USERS,
     ensure,
@@ -198,7 +204,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._operations.securit
 
 ARGUMENTS = {
     **STORES,
-    **INITIAL_PASSWORD,
+    **MANAGED,
+    **INTERNAL_USER,
     "wait": {"type": "bool", "default": False},
     "wait_timeout": {"type": "float", "default": 120.0},
 }

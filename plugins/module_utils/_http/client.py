@@ -99,6 +99,11 @@ class DruidClient:
         """Return another client for the same servers, with another login."""
         return DruidClient(replace(self._connection, username=username, password=password, token=None))
 
+    def probing(self) -> DruidClient:
+        """Return another client with the same login, whose requests end soon and are not repeated."""
+        read_timeout = min(self._connection.read_timeout, PROBE_SECONDS)
+        return DruidClient(replace(self._connection, retry_timeout=0, read_timeout=read_timeout))
+
     def use_password(self, password: str) -> None:
         """Send this password from now on: that of the user has changed."""
         self.close()
@@ -239,6 +244,8 @@ class DruidClient:
 
 # A request that takes longer is reported.
 SILENT_SECONDS = 3.0
+# For the response to a probe, which the caller repeats.
+PROBE_SECONDS = 10.0
 
 
 def _say_nothing(message: str) -> None:

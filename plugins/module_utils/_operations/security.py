@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -20,18 +20,38 @@ from ansible_collections.druidops.druid.plugins.module_utils._operations.documen
 from ansible_collections.druidops.druid.plugins.module_utils._operations.module_result import ModuleResult
 from ansible_collections.druidops.druid.plugins.module_utils._operations.one_or_many import Item, OneOrMany, items_of
 from ansible_collections.druidops.druid.plugins.module_utils._operations.wait_for_all import Wait, wait_for_all
-from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Document
-from ansible_collections.druidops.druid.plugins.module_utils._resources.security import GroupMapping, Role, User
-from ansible_collections.druidops.druid.plugins.module_utils._resources.security_store import Store, accepts_login
+from ansible_collections.druidops.druid.plugins.module_utils._resources.lock_out import Protected
+from ansible_collections.druidops.druid.plugins.module_utils._resources.security import (
+    GroupMapping,
+    Record,
+    Role,
+    User,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._resources.security_store import (
+    Store,
+    refusal,
+    unknown_at,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import WaitTimeout
 from ansible_collections.druidops.druid.plugins.module_utils._spec.security import check_password, check_user_name
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import HIDDEN, NOT_SET, InvalidInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
+    HIDDEN,
+    NOT_SET,
+    DruidError,
+    InvalidInput,
+)
 
 Options = Mapping[str, Any]
 # The authenticator and the authorizer, None if the option is empty.
 Stores = Mapping[str, Any]
 _ROLES = {"type": "list", "elements": "str"}
 STORES: dict[str, dict[str, Any]] = {name: {"type": "str"} for name in ("authenticator", "authorizer")}
-INITIAL_PASSWORD: dict[str, dict[str, Any]] = {"initial_password": {"type": "str", "no_log": True}}
+# Documented in the doc fragment druidops.druid.basic_security.
+MANAGED: dict[str, dict[str, Any]] = {
+    "initial_password": {"type": "str", "no_log": True},
+    "allow_lock_out": {"type": "bool", "default": False},
+}
+INTERNAL_USER: dict[str, dict[str, Any]] = {"internal_user": {"type": "str", "default": Protected(None).internal}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +68,11 @@ class Kind:
     state: str
     options: OneOrMany
     desired: Callable[[Options], Options]
-    resource: Callable[[DruidClient, str, Options | None, Stores], Document]
+    resource: Callable[[DruidClient, str, Options | None, Stores, Protected], Record]
     fields: Callable[[Any], dict[str, Any]]
 
 
-def _user(client: DruidClient, name: str, desired: Options | None, stores: Stores) -> User:
+def _user(client: DruidClient, name: str, desired: Options | None, stores: Stores, protected: Protected) -> User:
     if not any(stores.values()):
         raise InvalidInput("authorizer", "", "authenticator and authorizer are both empty; name one of them")
     for store, option, field in (("authenticator", "user_password", "password"), ("authorizer", "roles", "roles")):
@@ -60,7 +80,7 @@ def _user(client: DruidClient, name: str, desired: Options | None, stores: Store
             raise InvalidInput(option, NOT_SET, f"the option {store} is empty, so there is no record to set it in")
     if desired and stores["authenticator"]:
         check_user_name(name)
-    return User(client, name, desired, stores["authenticator"], stores["authorizer"])
+    return User(client, name, desired, stores["authenticator"], stores["authorizer"], protected)
 
 
 def _authorizer(stores: Stores) -> Store:
@@ -117,7 +137,7 @@ ROLES = Kind(
     "permissions",
     OneOrMany("roles", {"id": {"type": "str"}, "permissions": DOCUMENT}),
     _permissions,
-    lambda client, name, desired, stores: Role(client, name, desired, _authorizer(stores)),
+    lambda client, name, desired, stores, protected: Role(client, name, desired, _authorizer(stores), protected),
     lambda state: {"permissions": state["permissions"] if state else []},
 )
 GROUP_MAPPINGS = Kind(
@@ -126,7 +146,9 @@ GROUP_MAPPINGS = Kind(
     "roles",
     OneOrMany("group_mappings", {"id": {"type": "str"}, "group_pattern": {"type": "str"}, "roles": _ROLES}),
     lambda options: {name: options[name] for name in ("group_pattern", "roles")},
-    lambda client, name, desired, stores: GroupMapping(client, name, desired, _authorizer(stores)),
+    lambda client, name, desired, stores, protected: GroupMapping(
+        client, name, desired, _authorizer(stores), protected
+    ),
     lambda state: {"roles": state["roles"], "group_pattern": state["group_pattern"]} if state else {"roles": []},
 )
 
@@ -141,9 +163,13 @@ def ensure(kind: Kind, client: DruidClient, params: Options, *, check_mode: bool
     known = []
     with _logged_in(client, params) as current:
         stores = _stores(current, params)
+        internal = params.get("internal_user") or Protected.internal
+        protected = Protected(current.username, internal, params["allow_lock_out"])
         for item in sorted(report.items, key=lambda item: kind is USERS and item.options.get("id") == current.username):
             with report.part_of(item):
-                change = _ensure(kind, current, stores, report, item, check_mode)
+                if kind is USERS and params["initial_password"] is not None:
+                    _refuse_to_keep_it(item, current)
+                change = _ensure(kind, current, stores, protected, report, item, check_mode)
                 if item.is_present and item.options.get("user_password") and not _keeps_password(kind, item, change):
                     known.append(item)
         if params.get("wait") and not check_mode:
@@ -151,16 +177,32 @@ def ensure(kind: Kind, client: DruidClient, params: Options, *, check_mode: bool
     return report.result()
 
 
+def _refuse_to_keep_it(item: Item, client: DruidClient) -> None:
+    """InvalidInput if the login would keep the initial password although another one is specified."""
+    options = item.options
+    if item.is_present and options.get("id") == client.username and options["update_password"] == "on_create":
+        remedy = "the user as which the module logs in would keep initial_password. Set always for this user"
+        raise InvalidInput("update_password", "on_create", remedy)
+
+
 def _ensure(
-    kind: Kind, client: DruidClient, stores: Stores, report: ModuleResult, item: Item, check_mode: bool
+    kind: Kind,
+    client: DruidClient,
+    stores: Stores,
+    protected: Protected,
+    report: ModuleResult,
+    item: Item,
+    check_mode: bool,
 ) -> Change:
     name = item.options.get("id")
     if not name:
         raise InvalidInput("id", NOT_SET, f"set the name of the {kind.name}")
     report.identify(item, name)
     desired = kind.desired(item.options) if item.is_present else None
-    resource = kind.resource(client, name, desired, stores)
+    resource = kind.resource(client, name, desired, stores, protected)
     change = converge(resource, check_mode=check_mode)
+    if check_mode and change.changed:
+        resource.predict(change.before, change.after)
     fields = kind.fields(change.now)
     if check_mode and kind is ROLES:
         _authorizer(stores).planned[name] = fields["permissions"]
@@ -181,7 +223,7 @@ def info(kind: Kind, client: DruidClient, params: Options) -> list[dict[str, Any
     names = {name for store in stores.values() if store for name in store.names(kind.records)}
     for name in sorted(names if selected is None else names & {selected}):
         # it is only read
-        state = kind.resource(client, name, None, stores).read()
+        state = kind.resource(client, name, None, stores, Protected(client.username)).read()
         if state is not None:
             found.append({"id": name, **kind.fields(state)})
     return found
@@ -196,7 +238,7 @@ def _stores(client: DruidClient, params: Options) -> Stores:
 
 @contextmanager
 def _logged_in(client: DruidClient, params: Options) -> Iterator[DruidClient]:
-    """Yield the client, or one with the initial password if the server does not accept the other one (yet)."""
+    """Yield the client, or one with the initial password if it may manage users with that, and not with the other."""
     initial = params.get("initial_password")
     if initial is None:
         yield client
@@ -205,28 +247,29 @@ def _logged_in(client: DruidClient, params: Options) -> Iterator[DruidClient]:
     if client.username is None:
         raise InvalidInput("initial_password", HIDDEN, "it is that of username. Set username and password, too")
     with client.with_login(client.username, initial) as other:
-        yield client if _is_accepted(client) else other
-
-
-def _is_accepted(client: DruidClient) -> bool:
-    try:
-        with suppress(Forbidden):
-            client.get("/status")
-    except Unauthorized:
-        return False
-    return True
+        problem = refusal(client)
+        if problem and not isinstance(problem, Unauthorized | Forbidden):
+            raise problem
+        yield other if problem and refusal(other) is None else client
 
 
 def _wait(client: DruidClient, report: ModuleResult, items: Iterable[Item], timeout: float) -> None:
-    """Wait until all servers that the module reaches accept the passwords of the users."""
+    """Wait until the servers that the module reaches know the passwords of the users."""
     with ExitStack() as clients:
-        waits = []
+        reference, waits = clients.enter_context(client.probing()), []
         for item in items:
             name, password = item.options["id"], item.options["user_password"]
-            login = clients.enter_context(client.with_login(name, password))
-            waits.append((item, Wait(partial(accepts_login, login), bool, f"the login of {name}")))
+            login = clients.enter_context(client.with_login(name, password).probing())
+            waits.append((item, Wait(partial(unknown_at, login, reference), _is_none, f"the login of {name}")))
         if waits:
             wait_for_all([wait for _item, wait in waits], timeout)
     for item, wait in waits:
         with report.part_of(item):
-            wait.outcome()
+            try:
+                wait.outcome()
+            except WaitTimeout as error:
+                raise DruidError(f"{error} {error.last}") from error
+
+
+def _is_none(error: Any) -> bool:
+    return error is None

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import (
+    CLOCK,
+    INTERVAL,
     WaitTimeout,
     timeout_error,
     wait_until,
@@ -46,10 +48,17 @@ class Wait:
 
 def wait_for_all(waits: Sequence[Wait], timeout: float) -> None:
     """Wait until each has an outcome, at most ``timeout`` seconds in total. Each status is read at least once."""
-    pending = list(waits)
+    pending, end = list(waits), CLOCK.monotonic() + timeout + INTERVAL
+    seen: set[int] = set()
+
+    def is_pending(wait: Wait) -> bool:
+        """Reading all once may take longer than what is left."""
+        is_first = id(wait) not in seen
+        seen.add(id(wait))
+        return (not is_first and CLOCK.monotonic() > end) or wait.is_pending()
 
     def still_pending() -> list[Wait]:
-        pending[:] = [wait for wait in pending if wait.is_pending()]
+        pending[:] = [wait for wait in pending if is_pending(wait)]
         return pending
 
     try:

@@ -9,7 +9,6 @@ A user has a record in an authenticator, with a password, and one in an authoriz
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -22,20 +21,21 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
     Unreachable,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Document
-from ansible_collections.druidops.druid.plugins.module_utils._resources.lock_out import INTERNAL, LockOut
+from ansible_collections.druidops.druid.plugins.module_utils._resources.lock_out import ALLOW, LockOut, Protected
 from ansible_collections.druidops.druid.plugins.module_utils._resources.security_store import (
-    PROPAGATION,
     Store,
-    accepts_login,
+    refusal,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import wait_until
+from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import WaitTimeout, wait_until
 from ansible_collections.druidops.druid.plugins.module_utils._spec.security import (
     Permission,
+    broken_patterns,
     canonical_permissions,
     is_password,
     unknown_types,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
+    HIDDEN,
     NOT_SET,
     DruidError,
     InvalidInput,
@@ -45,6 +45,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path
 
 Step = Callable[[], object]
+# How long a Router may take to learn of a change: it asks for it every 60 s, with a delay of up to 6 s.
+PROPAGATION = 75.0
 
 
 def _has_no_effect(error: DruidError) -> bool:
@@ -54,10 +56,31 @@ def _has_no_effect(error: DruidError) -> bool:
     return isinstance(error, ApiError) and not isinstance(error, ServerError | InvalidResponse)
 
 
-class _Record(Document):
+class Record(Document):
     """What this module specifies as a whole: Druid knows each of its fields."""
 
     is_merged = False
+    settle_timeout = 3.0
+    _again = "Once the cause is repaired, run the task again to complete the change"
+
+    def compare(self, after: Any, now: Any) -> None:
+        """UncertainState if Druid has not stored what was specified: it stores it as it is."""
+        if now != after:
+            problem = f"Druid accepted the change of {self._name}, and has another state now"
+            raise UncertainState(sentences(problem, self._again))
+
+    def predict(self, before: Any, after: Any) -> None:
+        """Warn in check mode about what has to exist before the change is made."""
+        try:
+            next(iter(self._steps(before, after)), None)
+        except InvalidInput as error:
+            self._warn(f"{error}. In check mode, what an earlier task would create is missing.")
+
+    def _is_desired(self, now: Any, after: Any) -> bool:
+        return bool(now == after)
+
+    def _repair(self, before: Any, after: Any, now: Any) -> str:
+        return "" if now == before else sentences(f"{self._name} is changed in part", self._again)
 
     def _unknown(self, before: Any) -> Iterable[Path]:
         return ()
@@ -77,7 +100,7 @@ class _Record(Document):
             except (ApiError, Unreachable) as error:
                 if isinstance(error, InvalidResponse) or (number and _has_no_effect(error)):
                     done = f"{number} of the requests for {self._name} took effect before it." if number else ""
-                    raise UncertainState(sentences(str(error), done, "Run the task again to complete them")) from error
+                    raise UncertainState(sentences(str(error), done, self._again)) from error
                 raise
 
     def _require_roles(self, store: Store, roles: Iterable[str]) -> None:
@@ -102,7 +125,7 @@ def _set_roles(store: Store, kind: str, name: str, before: Iterable[str], after:
         yield partial(store.remove_role, kind, name, role)
 
 
-class User(_Record):
+class User(Record):
     """
     A user: ``{"authentication": {"password_is_set": ...}, "authorization": {"roles": [...]}}``, without a missing one.
 
@@ -118,12 +141,14 @@ class User(_Record):
         desired: Mapping[str, Any] | None,
         authenticator: Store | None,
         authorizer: Store | None,
+        protected: Protected,
     ) -> None:
         super().__init__(client, f"user {name!r}")
         self._user = name
         self._desired = desired
         self._authenticator = authenticator
         self._authorizer = authorizer
+        self._protected = protected
         # whether the module has logged in with the password of this record
         self._is_login = False
 
@@ -167,23 +192,30 @@ class User(_Record):
                 remedy = f"{self._name} does not exist yet; set a password to create it"
                 raise InvalidInput("user_password", NOT_SET, remedy)
             return dict(before)
-        if self._user == INTERNAL and not (before or {}).get("password_is_set"):
-            self._warn(
-                "Druid's servers log in to one another with this password. They lose their connections until "
-                "druid.escalator.internalClientPassword of all of them is the same."
-            )
+        if self._user == self._protected.internal and before and not before["password_is_set"]:
+            self._judge_internal_password()
         return {"password_is_set": True}
+
+    def _judge_internal_password(self) -> None:
+        text = (
+            f"Druid's servers log in to one another as {self._name}. They lose their connections until "
+            "druid.escalator.internalClientPassword of all of them is the same"
+        )
+        if not self._protected.allows_lock_out:
+            raise InvalidInput("user_password", HIDDEN, f"{text}. Leave it as it is, {ALLOW}")
+        self._warn(f"{text}.")
 
     def _refuse_removal(self, before: Mapping[str, Any]) -> None:
         if before and self._user == self._client.username:
             raise InvalidInput("state", "absent", f"the module has logged in as {self._name}. Use another login")
-        if before and self._user == INTERNAL:
+        if before and self._user == self._protected.internal:
             raise InvalidInput("state", "absent", f"Druid's servers log in to one another as {self._name}")
         self._judge(before.get("authorization", {"roles": []})["roles"], [])
 
     def _judge(self, before: list[str], after: list[str]) -> None:
         if self._authorizer:
-            self._warn_all(LockOut(self._client.username, self._authorizer).of_user(self._user, before, after))
+            guard = LockOut(self._protected, self._authorizer, self._name)
+            self._warn_all(guard.of_user(self._user, before, after))
 
     def _steps(self, before: Any, after: Any) -> Iterator[Step]:
         """Give access last, and remove it first."""
@@ -218,43 +250,56 @@ class User(_Record):
     def _replace_login(self, send: Callable[[], None], password: str) -> None:
         """Change the password of the module's own login, which is not sent twice: the former one is no login any more.
 
-        UncertainState if Druid then accepts neither of them in time.
+        UncertainState if after an error Druid accepts neither of them in time.
         """
-        with self._client.with_login(self._user, password) as client:
+        with self._client.with_login(self._user, password).probing() as new:
             try:
                 send()
             except (ServerError, Unreachable, InvalidResponse) as error:
-                if _has_no_effect(error) or not self._is_accepted(client, error):
+                if _has_no_effect(error) or not self._took_effect(new, error):
                     raise
                 self._warn(f"The change took effect despite this error: {error}")
             else:
-                self._is_accepted(client, None)
+                self._await(new)
         self._client.use_password(password)
 
-    def _is_accepted(self, client: DruidClient, error: DruidError | None) -> bool:
-        """Wait until all servers accept the new login, or after an error the former one. Return if the new one."""
-        logins = {True: client, **({False: self._client} if error else {})}
+    def _await(self, new: DruidClient) -> None:
+        """Wait until the servers that the module uses accept the new login. The others may be down."""
         try:
-            accepted = wait_until(
-                lambda: [is_new for is_new, login in logins.items() if accepts_login(login)],
-                bool,
-                timeout=PROPAGATION,
-                waiting_for=f"the new password of {self._name}",
-            )
-        except DruidError as second:
-            cause = f"{error} " if error else "The password is changed. "
-            raise UncertainState(f"{cause}Druid does not accept a login as {self._name} yet: {second}") from second
-        return bool(accepted[0])
+            self._wait_for(lambda: refusal(new), lambda refused: refused is None)
+        except WaitTimeout as timeout:
+            self._warn(f"The password is changed. {timeout} {timeout.last}")
+
+    def _took_effect(self, new: DruidClient, error: DruidError) -> bool:
+        """Wait until Druid accepts the new login or the former one. Return if the new one."""
+        with self._client.probing() as former:
+            try:
+                refused = self._wait_for(lambda: [refusal(new), refusal(former)], lambda both: None in both)
+            except WaitTimeout as timeout:
+                cause = f"{error} Druid accepts no login as {self._name} yet"
+                raise UncertainState(sentences(cause, str(timeout), str(timeout.last[0]))) from error
+        return refused[0] is None
+
+    def _wait_for(self, read: Callable[[], Any], is_met: Callable[[Any], bool]) -> Any:
+        return wait_until(read, is_met, timeout=PROPAGATION, waiting_for=f"the new password of {self._name}")
 
 
-class Role(_Record):
+class Role(Record):
     """A role, as ``{"permissions": [...]}``. ``desired``: None to remove it; ``permissions``: None for as they are."""
 
-    def __init__(self, client: DruidClient, name: str, desired: Mapping[str, Any] | None, authorizer: Store) -> None:
+    def __init__(
+        self,
+        client: DruidClient,
+        name: str,
+        desired: Mapping[str, Any] | None,
+        authorizer: Store,
+        protected: Protected,
+    ) -> None:
         super().__init__(client, f"role {name!r}")
         self._role = name
         self._desired = desired
         self._authorizer = authorizer
+        self._guard = LockOut(protected, authorizer, self._name)
 
     def _fetch(self) -> Any:
         found = self._authorizer.get("roles", self._role, full=True, simplifyPermissions=True)
@@ -263,8 +308,7 @@ class Role(_Record):
     def _merged(self, before: Any) -> Any:
         current = before["permissions"] if before else []
         permissions = self._permissions(current)
-        guard = LockOut(self._client.username, self._authorizer)
-        self._warn_all(guard.of_role(self._role, current, permissions or []))
+        self._warn_all(self._guard.of_role(self._role, current, permissions or []))
         return None if permissions is None else {"permissions": permissions}
 
     def _permissions(self, current: list[Permission]) -> list[Permission] | None:
@@ -274,93 +318,115 @@ class Role(_Record):
         permissions = canonical_permissions(self._desired["permissions"])
         for kind in unknown_types(permissions):
             self._warn(f"Druid has no resources of type {kind}, and accepts any name of one. Check it.")
+        for pattern in broken_patterns(permissions):
+            self._warn(f"The name {pattern!r} of a resource is no regular expression. Druid rejects such a permission.")
         return permissions
 
     def _steps(self, before: Any, after: Any) -> Iterator[Step]:
         if after is None:
             yield partial(self._authorizer.delete, "roles", self._role)
-            return
-        if before is None:
-            yield partial(self._authorizer.post, "roles", self._role)
-        if (permissions := after["permissions"]) != (before or {"permissions": []})["permissions"]:
-            send = partial(self._authorizer.post, "roles", self._role, "permissions", idempotent=True)
-            yield partial(send, body=permissions)
+        elif before is None:
+            yield partial(self._create, after["permissions"])
+        else:
+            yield partial(self._set, after["permissions"])
+
+    def _set(self, permissions: list[Permission]) -> None:
+        self._authorizer.post("roles", self._role, "permissions", idempotent=True, body=permissions)
+
+    def _create(self, permissions: list[Permission]) -> None:
+        """Create the role. It does not stay without permissions if these are certainly rejected."""
+        self._authorizer.post("roles", self._role)
+        try:
+            if permissions:
+                self._set(permissions)
+        except ApiError as error:
+            if _has_no_effect(error):
+                self._authorizer.delete("roles", self._role)
+            raise
 
 
-class GroupMapping(_Record):
-    """A group mapping, as ``{"group_pattern": ..., "roles": [...]}``. ``desired``: None to remove it."""
+class GroupMapping(Record):
+    """
+    A group mapping, as ``{"group_pattern": ..., "roles": [...]}``. ``desired``: None to remove it.
 
-    def __init__(self, client: DruidClient, name: str, desired: Mapping[str, Any] | None, authorizer: Store) -> None:
+    ``former``: the mapping with the former pattern and roles, which an interrupted change has left. Then the mapping
+    itself may be missing.
+    """
+
+    def __init__(
+        self,
+        client: DruidClient,
+        name: str,
+        desired: Mapping[str, Any] | None,
+        authorizer: Store,
+        protected: Protected,
+    ) -> None:
         super().__init__(client, f"group mapping {name!r}")
         self._mapping = name
+        self._former = f"{name}__former"
         self._desired = desired
         self._authorizer = authorizer
+        self._guard = LockOut(protected, authorizer, self._name)
+        self._again = f"{Record._again}. If it was removed, {self._former!r} has its former pattern and roles"
 
     def _fetch(self) -> Any:
-        found = self._authorizer.get("groupMappings", self._mapping)
-        return found and {"group_pattern": found["groupPattern"], "roles": sorted(found["roles"])}
+        names = {*self._authorizer.names("groupMappings")}
+        found = self._get(self._mapping) if self._mapping in names else {}
+        if self._former in names:
+            found["former"] = self._get(self._former)
+        return found or None
+
+    def _get(self, name: str) -> dict[str, Any]:
+        found = self._authorizer.get("groupMappings", name)
+        return {"group_pattern": found["groupPattern"], "roles": sorted(found["roles"])} if found else {}
 
     def _merged(self, before: Any) -> Any:
-        after = self._after(before)
-        if before:
-            # the members may be others with another pattern
-            is_kept = after and after["group_pattern"] == before["group_pattern"]
-            guard = LockOut(self._client.username, self._authorizer)
-            self._warn_all(guard.of_group_mapping(before["roles"], after["roles"] if is_kept else []))
+        before = before or {}
+        former = before.get("former")
+        if former:
+            self._warn(f"An interrupted change is completed, and its mapping {self._former!r} is removed.")
+        current = {**(former or {}), **before}
+        after = self._after(current)
+        # the members may be others with another pattern
+        is_kept = after and not former and after["group_pattern"] == current.get("group_pattern")
+        roles = sorted({*current.get("roles", []), *(former or current).get("roles", [])})
+        self._warn_all(self._guard.of_group_mapping(roles, after["roles"] if after and is_kept else []))
         return after
 
-    def _after(self, before: Any) -> Any:
+    def _after(self, current: Mapping[str, Any]) -> Any:
         if self._desired is None:
             return None
-        pattern = self._desired["group_pattern"] or (before and before["group_pattern"])
+        pattern = self._desired["group_pattern"] or current.get("group_pattern")
         if not pattern:
             raise InvalidInput("group_pattern", NOT_SET, f"{self._name} does not exist yet; set its pattern")
-        return {"group_pattern": pattern, "roles": _roles(self._desired, before["roles"] if before else [])}
+        return {"group_pattern": pattern, "roles": _roles(self._desired, current.get("roles", []))}
 
     def _steps(self, before: Any, after: Any) -> Iterator[Step]:
-        """Change roles one by one. A pattern cannot be changed: the mapping is replaced."""
-        if after is None:
+        """Change roles one by one, or replace the mapping. Another one keeps the former pattern and roles meanwhile."""
+        current = {**(before or {})}
+        former = current.pop("former", None)
+        if after is not None:
+            self._require_roles(self._authorizer, after["roles"])
+        if not current and after:
+            yield partial(self._create, self._mapping, after)
+        elif current and after and self._can_stay(current, after):
+            yield from _set_roles(self._authorizer, "groupMappings", self._mapping, current["roles"], after["roles"])
+        elif current:
+            if after and not former:
+                former = current
+                yield partial(self._create, self._former, former)
             yield partial(self._authorizer.delete, "groupMappings", self._mapping)
-            return
-        former = before["roles"] if before else []
-        self._require_roles(self._authorizer, {*after["roles"]} - {*former})
-        if before is None:
-            yield partial(self._create, after)
-        elif before["group_pattern"] == after["group_pattern"]:
-            yield from _set_roles(self._authorizer, "groupMappings", self._mapping, former, after["roles"])
-        else:
-            yield partial(self._replace, before, after)
+            if after:
+                yield partial(self._create, self._mapping, after)
+        if former:
+            yield partial(self._authorizer.delete, "groupMappings", self._former)
 
-    def _replace(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-        """Remove the mapping and create it again. It is restored if that is certainly rejected.
+    def _can_stay(self, current: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+        """Return whether only roles change: Druid changes no pattern, and removes no role that does not exist."""
+        removed = {*current["roles"]} - {*after["roles"]}
+        is_same = current["group_pattern"] == after["group_pattern"]
+        return is_same and not (removed and removed - {*self._authorizer.names("roles")})
 
-        UncertainState with the former mapping if it may be lost.
-        """
-        try:
-            self._authorizer.delete("groupMappings", self._mapping)
-            self._create(after)
-        except DruidError as error:
-            self._restore(before, after, error)
-
-    def _restore(self, before: Mapping[str, Any], after: Mapping[str, Any], error: DruidError) -> None:
-        try:
-            now = self._fetch()
-            if now is None and _has_no_effect(error):
-                self._create(before)
-                now = self._fetch()
-        except DruidError as second:
-            raise UncertainState(f"{error} {self._former(before)} {second}") from error
-        if now == after:
-            self._warn(f"The change took effect despite this error: {error}")
-        elif now == before and _has_no_effect(error):
-            raise DruidError(f"{error} {self._name} is as it was before.") from error
-        else:
-            raise UncertainState(f"{error} {self._former(before)}") from error
-
-    def _former(self, before: Mapping[str, Any]) -> str:
-        pattern, roles = (json.dumps(before[name]) for name in ("group_pattern", "roles"))
-        return f"{self._name} may be lost: its pattern was {pattern}, its roles {roles}."
-
-    def _create(self, mapping: Mapping[str, Any]) -> None:
-        body = {"name": self._mapping, "groupPattern": mapping["group_pattern"], "roles": mapping["roles"]}
-        self._authorizer.post("groupMappings", self._mapping, body=body)
+    def _create(self, name: str, mapping: Mapping[str, Any]) -> None:
+        body = {"name": name, "groupPattern": mapping["group_pattern"], "roles": mapping["roles"]}
+        self._authorizer.post("groupMappings", name, body=body)

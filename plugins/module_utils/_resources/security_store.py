@@ -7,21 +7,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import (
     ApiError,
-    Forbidden,
-    NotFound,
     ServerError,
     Unauthorized,
-    UnknownPath,
+    Unreachable,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._spec.security import Permission
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import NOT_SET, InvalidInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import NOT_SET, DruidError, InvalidInput
 
 
 class Store:
@@ -102,25 +99,43 @@ class Store:
 
 # How long other servers may take to learn of a change: they ask for it every 60 s, with a delay of up to 6 s.
 PROPAGATION = 75.0
+# Only who manages users may read it. A Router passes it on, so that its answer shows the login at both servers.
+_MANAGES = path("druid-ext", "basic-security", "authorization", "loadStatus")
 # Of a Router, which passes all but the first on: the Router, the Coordinator, the Overlord, a Broker.
+_STATUS = path("status")
 _WITH_LOGIN = (
-    path("status"),
+    _STATUS,
     path("druid", "coordinator", "v1", "config"),
     path("druid", "indexer", "v1", "worker"),
     path("druid", "v2", "datasources"),
 )
 
 
-def accepts_login(client: DruidClient) -> bool:
-    """Return whether each server that the client reaches knows its login.
+def refusal(client: DruidClient) -> DruidError | None:
+    """Return why the login of the client cannot manage users now, None if it can."""
+    return _error(client, _MANAGES)
 
-    It may lack the permission for the request, or the server may not have its path. A server that knows the user only
-    in part responds with 500.
+
+def unknown_at(login: DruidClient, reference: DruidClient) -> DruidError | None:
+    """Return the response of a server that does not know a login yet, None if there is none. Unreachable if it is lost.
+
+    The login may lack the permission for the request, or the server may not have its path. A server that knows the user
+    only in part responds with 500. One that responds so to the ``reference`` as well is down, and shows nothing.
     """
+    return next((error for each in _WITH_LOGIN if (error := _unknown(login, reference, each))), None)
+
+
+def _unknown(login: DruidClient, reference: DruidClient, where: str) -> DruidError | None:
+    error = _error(login, where)
+    if isinstance(error, Unreachable) and not (error.is_transient or error.is_timeout):
+        raise error
+    is_down = where != _STATUS and isinstance(error, ServerError) and isinstance(_error(reference, where), ServerError)
+    return error if isinstance(error, Unauthorized | ServerError | Unreachable) and not is_down else None
+
+
+def _error(client: DruidClient, where: str) -> DruidError | None:
     try:
-        for each in _WITH_LOGIN:
-            with suppress(Forbidden, NotFound, UnknownPath):
-                client.get(each)
-    except (Unauthorized, ServerError):
-        return False
-    return True
+        client.get(where)
+    except (ApiError, Unreachable) as error:
+        return error
+    return None

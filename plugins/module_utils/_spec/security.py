@@ -32,7 +32,7 @@ def check_user_name(name: str) -> None:
 def check_password(option: str, password: str) -> None:
     """InvalidInput if no user could log in with this password: Druid splits name and password at every colon."""
     if not password or ":" in password or not password.isprintable():
-        remedy = "Druid accepts no password that is empty or contains a colon, and no client one with line breaks"
+        remedy = "a password must not be empty, nor contain a colon or characters that cannot be printed, such as tabs"
         raise InvalidInput(option, HIDDEN, f"{remedy}. Use another one")
 
 
@@ -58,6 +58,12 @@ def _canonical(permission: Any, place: str) -> Permission:
 def unknown_types(permissions: Iterable[Permission]) -> list[str]:
     """Return the types of resources that no known release of Druid has: it accepts any, which then permit nothing."""
     return sorted({permission["resource"]["type"] for permission in permissions} - {*TYPES})
+
+
+def broken_patterns(permissions: Iterable[Permission]) -> list[str]:
+    """Return the names of resources that are certainly no regular expressions. Those that only Java reads may be."""
+    names = {permission["resource"]["name"] for permission in permissions}
+    return sorted(each for each in names if _is_simple(each) and "(?" not in each and not _is_plain(each))
 
 
 def is_password(password: str, credentials: Any) -> bool:
@@ -107,6 +113,10 @@ def _on_security(permissions: Iterable[Permission], action: str) -> set[str]:
 def _is_plain(pattern: str) -> bool:
     """Return whether Java and Python certainly read a regular expression in the same way."""
     try:
-        return re.fullmatch(r"[\w .*+?|()^$-]*", pattern) is not None and re.compile(pattern) is not None
+        return _is_simple(pattern) and re.compile(pattern) is not None
     except re.error:
         return False
+
+
+def _is_simple(pattern: str) -> bool:
+    return re.fullmatch(r"[\w .*+?|()^$-]*", pattern) is not None

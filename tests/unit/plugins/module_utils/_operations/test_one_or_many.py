@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -90,3 +91,11 @@ def test_wait_reads_each_until_it_has_an_outcome() -> None:
     with pytest.raises(WaitTimeout, match=r"^Timed out after 0 s waiting for the third\.$") as timeout:
         late.outcome()
     assert timeout.value.last == 5
+
+
+def test_wait_reads_none_again_after_its_time() -> None:
+    """However many there are: each of them may take long."""
+    reads: list[int] = []
+    waits = [Wait(lambda: time.sleep(0.6) or reads.append(0), bool, "it") for _number in range(4)]
+    wait_for_all(waits, 0.5)
+    assert len(reads) == len(waits)
