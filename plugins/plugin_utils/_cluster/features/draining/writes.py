@@ -28,6 +28,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     GroupDrain,
     Record,
     Request,
+    is_replaced_by_controller,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.steps import Post
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import ObjectKey, Observed, key_of
@@ -124,8 +125,8 @@ def _is_recreated(manifest: Manifest, live: Observed, admitted: _Admitted) -> bo
 
 
 def with_kept_pods(steps: Iterable[Apply], found: Sequence[GroupDrain]) -> Iterator[Apply]:
-    """Yield the steps; those of drained StatefulSets with the pods that the spec keeps."""
-    requested = {each.found.name: each.found.requested for each in found}
+    """Yield the steps; those of StatefulSets whose rollouts are drained with the pods that the spec keeps."""
+    requested = {each.found.name: each.found.requested for each in found if is_replaced_by_controller(each.group)}
     for step in steps:
         is_drained = step.key.kind == "StatefulSet" and step.key.name in requested
         yield replace(step, kept_pods=requested[step.key.name]) if is_drained else step

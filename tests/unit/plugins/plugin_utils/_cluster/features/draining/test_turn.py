@@ -89,6 +89,14 @@ def test_a_group_that_waits_for_its_turn_keeps_its_update_strategy() -> None:
     assert names.DRAIN_ANNOTATION not in step.manifest["metadata"]["annotations"]
 
 
+def test_no_write_of_a_group_whose_pods_are_replaced_by_hand_is_a_restart() -> None:
+    by_hand = KEPT[1]
+    _which, found = lowered(by_hand, {**OTHER, GROUP: {"updateStrategy": by_hand, "workloadAnnotations": {"a": "b"}}})
+    plan = planned(found, unknown())
+    (step,) = of_workers(plan)
+    assert (step.restart.pods, plan.restarts, plan.pending_restarts) == (0, ("historicals",), ())
+
+
 @pytest.mark.parametrize("before", KEPT)
 def test_a_drain_that_has_begun_does_not_begin_again(before: dict[str, Any]) -> None:
     _which, found = lowered(before, annotation=[])
