@@ -16,7 +16,7 @@ description:
   - The factory replaces the current one as a whole. Druid returns it as it was sent, so it is compared exactly.
   - Druid replaces a lookup only if its new version sorts after the current one. The module makes such a version when it
     sends a lookup, and ignores the version when it compares, so a lookup without changes is not sent.
-  - A Druid that never had any lookup is prepared for the first one.
+  - A Druid that never had any lookup rejects the first one. It is then initialized, with a warning.
 extends_documentation_fragment:
   - druidops.druid.connection
   - druidops.druid.unknown_fields
@@ -36,6 +36,7 @@ options:
   spec:
     description:
       - The lookup in Druid's own format, a mapping with C(lookupExtractorFactory), or a JSON or YAML string of it.
+      - Quote the keys and values of a C(map). In YAML, C(NO), C(ON) and C(010) without quotes are no strings.
       - C(version) is not required. If it is set, it is the version of a new or changed lookup, and must then sort after
         the current one. A different version alone is no change.
       - Required unless O(state=absent).
@@ -57,7 +58,7 @@ options:
   lookups:
     description:
       - A list of lookups, instead of O(id), O(spec) and the other options of one lookup. They are read with a single
-        request.
+        request, or each on its own if the response would be too large.
       - A failure does not stop the others. The module then fails at the end, and returns all results.
     type: list
     elements: dict
@@ -112,7 +113,7 @@ EXAMPLES = r"""
     spec:
       lookupExtractorFactory:
         type: map
-        map: {DE: Germany, FR: France}
+        map: {'DE': Germany, 'FR': France}
     wait: true
 
 - name: Read names from a table, and remove another lookup

@@ -13,6 +13,7 @@ author:
   - druidops contributors (@druidops)
 description:
   - Returns lookups, and for each server of their tiers whether it has loaded them. Changes nothing.
+  - All lookups are read with one request. If they are too large for one response, set both O(id) and O(tier).
 extends_documentation_fragment:
   - druidops.druid.connection
   - druidops.druid.attributes.druid

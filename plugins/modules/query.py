@@ -16,7 +16,8 @@ description:
   - Accepts one statement that begins with C(SELECT), C(WITH) or C(EXPLAIN). The module rejects other statements before
     it sends anything, and Druid itself ingests nothing at the address for queries. Ingestion is the work of
     M(druidops.druid.sql_ingest).
-  - A query is repeated if the server is unavailable, but not if it took too long.
+  - A query is repeated if no server has received it, or if one responds with 502 or 503. It is not repeated if it took
+    too long, or if the server closed the connection, which the query itself may have caused.
 extends_documentation_fragment:
   - druidops.druid.connection
   - druidops.druid.attributes.druid

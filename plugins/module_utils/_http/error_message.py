@@ -46,7 +46,7 @@ def parse_error_text(body: bytes, mask: Callable[[str], str] = str) -> ErrorText
     ``mask`` masks secrets. It gets the whole text, since part of a truncated secret would not be recognized.
     """
     parsed = _parse(body.decode("utf-8", "replace").strip())
-    return parsed._replace(text=_short(mask(parsed.text)))
+    return parsed._replace(text=_short(mask(_without_lookup(parsed.text))))
 
 
 def quoted(body: bytes, mask: Callable[[str], str]) -> str:
@@ -54,7 +54,7 @@ def quoted(body: bytes, mask: Callable[[str], str]) -> str:
     text = body.decode("utf-8", "replace").strip()
     if _HTML.match(text):
         text = " ".join(each for _element, each in _parsed(text).texts)
-    line = " ".join("".join(each if each.isprintable() else " " for each in mask(text)).split())
+    line = " ".join("".join(each if each.isprintable() else " " for each in mask(_without_lookup(text))).split())
     return line if len(line) <= MAX_QUOTED_LENGTH else f"{line[: MAX_QUOTED_LENGTH - 1]}…"
 
 
@@ -170,12 +170,17 @@ _UNKNOWN_TYPE = re.compile(
 
 
 # What Druid reports about a lookup whose version does not replace the current one: with all of that, as Java writes it.
-_CURRENT_LOOKUP = re.compile(r"(can't replace existing spec) \[.*", re.DOTALL)
+_CURRENT_LOOKUP = re.compile(r"(replace existing spec)\W.*", re.DOTALL)
+
+
+def _without_lookup(text: str) -> str:
+    """Return a text without a lookup in it, whose secrets are not recognized: they are not quoted there."""
+    return _CURRENT_LOOKUP.sub(r"\1", text)
 
 
 def _short(text: str) -> str:
     """Return one line, without Java package names and stack traces."""
-    line = " ".join(re.split(r"\n\s*at ", _CURRENT_LOOKUP.sub(r"\1", text), maxsplit=1)[0].split())
+    line = " ".join(re.split(r"\n\s*at ", text, maxsplit=1)[0].split())
     line = _UNKNOWN_TYPE.sub(r"\g<problem>", _PACKAGE.sub("", line))
     return line if len(line) <= MAX_TEXT_LENGTH else f"{line[: MAX_TEXT_LENGTH - 1]}…"
 

@@ -212,7 +212,9 @@ def _timed_out(attempt: Attempt, connection: Connection) -> tuple[str, str]:
 
 
 def _connection_failed(attempt: Attempt, cause: BaseException, connection: Connection) -> Unreachable:
-    is_transient = isinstance(cause, TRANSIENT_ERRORS) or attempt.sent
+    # a query that has arrived may have ended the server, and would end the next one
+    is_cause = attempt.sent and attempt.url.endswith(SQL)
+    is_transient = (isinstance(cause, TRANSIENT_ERRORS) or attempt.sent) and not is_cause
     certificate_hint = _CLIENT if attempt.url.startswith("https:") and not connection.client_cert else ""
     reason, hint = (CLOSED, certificate_hint) if attempt.sent else (_text(cause), _ADDRESS)
     return Unreachable(attempt.method, attempt.url, reason, hint, sent=attempt.sent, is_transient=is_transient)

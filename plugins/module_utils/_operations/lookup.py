@@ -11,7 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ServerError, Unreachable
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import (
+    InvalidResponse,
+    ServerError,
+    Unreachable,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import converge_one_of_many
 from ansible_collections.druidops.druid.plugins.module_utils._operations.documents import document_of
 from ansible_collections.druidops.druid.plugins.module_utils._operations.module_result import ModuleResult
@@ -30,6 +34,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.lookup import
     FACTORY,
     DesiredLookup,
     desired_lookup,
+    is_newer,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
     NOT_SET,
@@ -42,7 +47,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
 def ensure_lookup(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:
     """Return the module's result. A failure does not stop the others; PartialFailure is raised at the end."""
     author = audit(params["author"], params["comment"])
-    tiers = None if params["lookups"] is None else all_lookups(client)
+    tiers = None if params["lookups"] is None else _preloaded(client)
     report = ModuleResult("lookups", "lookup", "spec", items_of(params, "lookups"))
     loads: list[_Load] = []
     for item in report.items:
@@ -53,6 +58,18 @@ def ensure_lookup(client: DruidClient, params: Mapping[str, Any], *, check_mode:
     if loads:
         _wait(client, loads, report, params["wait_timeout"])
     return report.result()
+
+
+def _preloaded(client: DruidClient) -> Tiers | None:
+    """Return all lookups, None if they are too many for one response: then each is read on its own."""
+    try:
+        return all_lookups(client)
+    except InvalidResponse:
+        return None
+    except Unreachable as error:
+        if error.sent:
+            return None
+        raise
 
 
 @dataclass(frozen=True)
@@ -136,7 +153,7 @@ def _wait(client: DruidClient, loads: list[_Load], report: ModuleResult, timeout
         with report.part_of(load.item):
             servers = load.item.result["servers"] = load.servers(found.tiers)
             if problem and (found.error or not _are_loaded(servers)):
-                raise DruidError(sentences(problem, found.error or _why_not(load, servers)))
+                raise DruidError(sentences(problem, found.error or _why_not(client, load, servers)))
 
 
 @dataclass
@@ -156,7 +173,12 @@ def _still_there(first: Tiers, now: Tiers) -> Tiers:
     }
 
 
-def _why_not(load: _Load, servers: list[dict[str, Any]]) -> str:
+def _why_not(client: DruidClient, load: _Load, servers: list[dict[str, Any]]) -> str:
+    current = Lookup(client, load.tier, load.id, None)
+    if current.read() is None:
+        return "Another client has removed the lookup during the wait"
+    if current.version != load.version:
+        return f"Another client has replaced the lookup during the wait, by version {current.version!r}"
     if not servers:
         return f"Tier {load.tier!r} has no servers. Check its name (druid.lookup.lookupTier of the servers)"
     extension = EXTENSIONS.get(load.type)
@@ -166,7 +188,11 @@ def _why_not(load: _Load, servers: list[dict[str, Any]]) -> str:
         for each in servers
         if not each["loaded"]
     )
-    return f"Not loaded by: {names}. Druid has version {load.version!r}. Check {missing}the log of these servers"
+    remedy = f"Check {missing}the log of these servers"
+    if any(is_newer(each["version"] or "", load.version or "") for each in servers):
+        # its lookup was removed, and another client has created it again
+        remedy = "A server keeps a newer version. Remove the lookup, and create it again without a version in spec"
+    return f"Not loaded by: {names}. Druid has version {load.version!r}. {remedy}"
 
 
 # The servers.
@@ -196,7 +222,7 @@ def _are_loaded(servers: list[dict[str, Any]]) -> bool:
 
 def lookup_info(client: DruidClient, params: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the selected lookups, sorted by tier and id, with secrets masked."""
-    lookups = all_lookups(client)
+    lookups = _lookups(client, params["tier"], params["id"])
     selected = [
         (tier, identifier)
         for tier in sorted(lookups)
@@ -205,6 +231,15 @@ def lookup_info(client: DruidClient, params: Mapping[str, Any]) -> list[dict[str
     ]
     loaded = loaded_versions(client) if params["status"] and selected else None
     return [_entry(tier, identifier, lookups[tier][identifier], loaded) for tier, identifier in selected]
+
+
+def _lookups(client: DruidClient, tier: str | None, identifier: str | None) -> Tiers:
+    """Return all lookups; one alone if it is the only one to select, since all may be too many for one response."""
+    if not (tier and identifier):
+        return all_lookups(client)
+    lookup = Lookup(client, tier, identifier, None)
+    found = lookup.read()
+    return {} if found is None else {tier: {identifier: {"version": lookup.version, **found}}}
 
 
 def _entry(tier: str, identifier: str, lookup: Mapping[str, Any], loaded: Tiers | None) -> dict[str, Any]:

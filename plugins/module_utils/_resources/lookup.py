@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
-from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound, ServerError
 from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Audit, Document
 from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import CLOCK
 from ansible_collections.druidops.druid.plugins.module_utils._spec.lookup import (
@@ -21,6 +21,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.lookup import
     required_version,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import UncertainState
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path
 
 _LOOKUPS = ("druid", "coordinator", "v1", "lookups")
@@ -82,6 +83,13 @@ class Lookup(Document):
             return self._fetch()
         return self._state_of(self._tiers.get(self._tier, {}).get(self._id))
 
+    def compare(self, after: Any, now: Any) -> None:
+        """UncertainState if they differ: Druid stores a lookup as it is sent, so it is that of another client."""
+        if not are_same(after, now):
+            current = f"Druid has version {self.version!r}, which another client has sent"
+            raise UncertainState(f"Druid accepted the change of {self._name}. Current state: {current} since then.")
+        super().compare(after, now)
+
     @property
     def _specified(self) -> Any:
         return None if self._desired is None else {FACTORY: self._desired.factory}
@@ -111,11 +119,18 @@ class Lookup(Document):
         if self._desired is None:
             self._delete()
             return
-        if before is None:
-            self._initialize()
         specified, newest = self._desired.version, self._newest(before)
         version = required_version(specified, newest) if specified else next_version(newest, CLOCK.now())
-        self._client.post(self._path, {"version": version, **after}, idempotent=True, audit=self._audit)
+        try:
+            self._post({"version": version, **after})
+        except ServerError as error:
+            if "Not initialized" not in error.message:
+                raise
+            self._initialize()
+            self._post({"version": version, **after})
+
+    def _post(self, lookup: Mapping[str, Any]) -> None:
+        self._client.post(self._path, lookup, idempotent=True, audit=self._audit)
 
     def _delete(self) -> None:
         try:
@@ -125,11 +140,17 @@ class Lookup(Document):
             return
 
     def _initialize(self) -> None:
-        """Let a Druid that never had any lookup accept some. Has no effect on one that has."""
+        """Let a Druid that never had any lookup accept some. Has no effect on one that has.
+
+        A Coordinator that has not read its lookups yet would lose them, so it is asked again, and only after it has
+        rejected one. Within a minute after the very first lookup, another Coordinator that becomes the leader may still
+        not know of it.
+        """
         try:
             self._client.get(_TIERS)
         except NotFound:
             self._client.post(_TIERS, {}, idempotent=True, audit=self._audit)
+            self._warn("Druid had no lookups, and was initialized for the first one.")
 
     def _newest(self, before: Any) -> str | None:
         """Return the version to replace; of a new lookup, that of a removed one which a server may not have dropped."""

@@ -213,6 +213,12 @@ def test_a_secret_is_masked_before_the_end_is_cut(text: str, secret: str, start:
     assert quoted == error_message.quoted(f"{text}{'-' * start}{'*'}{'-' * 99}".encode(), str) or secret in text
 
 
+def test_lookup_in_an_error_that_a_gateway_wraps_is_left_out() -> None:
+    text = "given update for lookup [t]:[a] can't replace existing spec [Lookup{version='v1', f={password=hunter2}}]."
+    body = json.dumps({"message": text}).encode()
+    assert error_message.quoted(body, str).endswith("[t]:[a] can't replace existing spec")
+
+
 @pytest.mark.parametrize(("quotes", "expected"), [(True, ": the ******** of another server"), (False, "")])
 @pytest.mark.parametrize("status", [400, 404, 500])
 def test_only_who_specified_the_server_reads_what_it_responds(quotes: bool, expected: str, status: int) -> None:

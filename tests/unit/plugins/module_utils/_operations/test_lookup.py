@@ -7,12 +7,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._operations.lookup import ensure_lookup
+from ansible_collections.druidops.druid.plugins.module_utils._operations.lookup import ensure_lookup, lookup_info
 from ansible_collections.druidops.druid.plugins.module_utils._resources import wait
 from ansible_collections.druidops.druid.plugins.module_utils._spec.lookup import is_newer
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import PartialFailure
@@ -41,16 +41,18 @@ def spec(value: str, **version: str) -> dict[str, Any]:
 class Coordinator:
     """Its lookups, None if it never had any, and the versions that servers have, None if reading them is forbidden.
 
-    ``later``: the versions after the first read, if they change. ``fails``: the responses to writes that take effect.
-    ``other``: the lookup that another client has sent before ours.
+    ``meanwhile``: what happens after these were read. ``fails``: the responses to writes that take effect. ``other``
+    and ``later``: the lookups that another client has sent before ours and after it. ``is_large``: for one response.
     """
 
     def __init__(self, server: Server, client: DruidClient) -> None:
         self.tiers: dict[str, dict[str, Any]] | None = None
         self.servers: dict[str, dict[str, dict[str, str]]] | None = {"__default": {"one:8082": {}, "two:8083": {}}}
-        self.later: dict[str, dict[str, dict[str, str]]] | None = None
+        self.meanwhile: Callable[[], Any] = dict
         self.fails: list[tuple[int, Any]] = []
         self.other: dict[str, Any] | None = None
+        self.later: dict[str, Any] | None = None
+        self.is_large = False
         self._server, self._client = server, client
         server.routes = {"/druid/coordinator/v1/isLeader": [say(200, {"leader": True})]}
         server.answers = [self._answer]
@@ -61,6 +63,10 @@ class Coordinator:
         result = ensure_lookup(self._client, {**PARAMS, **params}, check_mode=check_mode)
         assert bool(self.writes) == (result["changed"] and not check_mode)
         return result
+
+    def info(self, **params: Any) -> list[dict[str, Any]]:
+        """Return the result of the module that only reads."""
+        return lookup_info(self._client, {"status": True, **params})
 
     @property
     def writes(self) -> list[str]:
@@ -83,16 +89,19 @@ class Coordinator:
         if path.startswith(STATUS):
             if self.servers is None:
                 return 403, {"Access-Check-Result": "Unauthorized"}
-            now, self.servers = self.servers, self.later or self.servers
-            return 200, {
+            found = {
                 tier: {name: {"current": loaded, "toLoad": {}, "toDrop": []} for name, loaded in servers.items()}
-                for tier, servers in now.items()
+                for tier, servers in self.servers.items()
             }
+            self.meanwhile()
+            return 200, found
         if method == "POST" and where == [""]:
             self.tiers = {} if self.tiers is None else self.tiers
             return 202, body
         if self.tiers is None:
             return (404, b"") if method == "GET" else (500, {"error": "Not initialized."})
+        if where[0] == "all" and self.is_large:
+            return 200, b"[" * 10_000
         if where[0] in ("", "all"):
             return 200, self.tiers if where[0] else [*self.tiers]
         return self._of_one(method, where[1], self.tiers.setdefault(where[0], {}), body)
@@ -103,7 +112,7 @@ class Coordinator:
             if name in tier and not is_newer(body["version"], tier[name]["version"]):
                 java = str(tier[name]).replace("': '", "=").replace("': {'", "={")
                 return 500, {"error": f"given update for lookup [t]:[a] can't replace existing spec [Lookup{java}]."}
-            tier[name] = body
+            tier[name] = self.later or body
             return 202, b""
         if name not in tier:
             return 404, {"error": f"lookup [{name}] not found"}
@@ -122,8 +131,10 @@ ONE = {"id": "a", "spec": spec("b")}
 @pytest.mark.parametrize("arguments", [ONE, {"lookups": [{**ONE, **ITEM}]}])
 def test_first_lookup_of_a_druid(druid: Coordinator, arguments: dict[str, Any]) -> None:
     assert druid.ensure(**arguments, check_mode=True)["changed"]
-    druid.ensure(**arguments)
-    assert druid.writes == ["POST ", "POST /__default/a"]
+    warnings = druid.ensure(**arguments)["warnings"]
+    # the lookup first: the list would replace those that a Coordinator has not read yet
+    assert druid.writes == ["POST /__default/a", "POST ", "POST /__default/a"]
+    assert warnings == ["Lookup 'a' of tier '__default': Druid had no lookups, and was initialized for the first one."]
     druid.ensure(**arguments)
     assert druid.writes == []
 
@@ -175,7 +186,8 @@ def test_version_that_a_removed_one_on_its_servers_has_is_rejected(druid: Coordi
 
 UNLOADED = [
     ({"two:8083": {}}, "Not loaded by: two:8083"),
-    ({"two:8083": {"a": "w"}}, "Not loaded by: two:8083 (has version 'w'). Druid has version 'v1'."),
+    ({"two:8083": {"a": "v0"}}, "two:8083 (has version 'v0'). Druid has version 'v1'. Check the log of these servers"),
+    ({"two:8083": {"a": "w"}}, "(has version 'w'). Druid has version 'v1'. A server keeps a newer version. Remove the"),
     ({}, "Tier '__default' has no servers."),
 ]
 
@@ -188,6 +200,36 @@ def test_wait_names_what_has_not_loaded_a_lookup(druid: Coordinator, servers: di
         druid.ensure(id="a", spec=spec("b"), wait=True, wait_timeout=0.0)
     assert message in str(error.value)
     assert [each["loaded"] for each in error.value.result["servers"]] == ([True, False] if servers else [])
+
+
+def test_lookup_that_another_client_replaces_at_once(druid: Coordinator) -> None:
+    druid.tiers, druid.later = {}, spec("c", version="w")
+    with pytest.raises(PartialFailure, match=r"Current state: Druid has version 'w', which another client has sent"):
+        druid.ensure(id="a", spec=spec("b"))
+
+
+MEANWHILE = [
+    ({}, "Another client has removed the lookup during the wait"),
+    ({"a": spec("c", version="w")}, "replaced the lookup during the wait, by version 'w'"),
+]
+
+
+@pytest.mark.parametrize(("lookups", "message"), MEANWHILE)
+def test_lookup_that_another_client_changes_during_the_wait(
+    druid: Coordinator, lookups: dict[str, Any], message: str
+) -> None:
+    druid.tiers = {"__default": {"a": spec("b", version="v1")}}
+    druid.meanwhile = lambda: druid.tiers.update(__default=lookups)
+    with pytest.raises(PartialFailure, match=message):
+        druid.ensure(id="a", spec=spec("b"), wait=True, wait_timeout=0.0)
+
+
+def test_lookups_that_are_too_large_for_one_response(druid: Coordinator) -> None:
+    druid.tiers, druid.is_large = {}, True
+    assert druid.ensure(lookups=[{**ONE, **ITEM}])["changed"]
+    found = druid.info(id="a", tier="__default")
+    assert [(each["id"], each["tier"], each["spec"]) for each in found] == [("a", "__default", ONE["spec"])]
+    assert druid.info(id="b", tier="__default") == []
 
 
 def test_change_is_reported_if_it_cannot_be_waited_for(druid: Coordinator) -> None:
@@ -218,7 +260,7 @@ def test_wait_is_for_the_servers_that_are_there(
     druid.tiers = {"__default": {"a": spec("b", version="v1")}}
     druid.servers = {"__default": BEFORE}
 
-    druid.later = {"__default": after}
+    druid.meanwhile = lambda: druid.servers.update(__default=after)
     monkeypatch.setattr(wait, "INTERVAL", 0.0)
     servers = druid.ensure(id="a", spec=spec("b"), wait=True)["servers"]
     assert [(each["server"], each["loaded"]) for each in servers] == [(next(iter(after)), True)]

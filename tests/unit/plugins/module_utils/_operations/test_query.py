@@ -11,11 +11,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ServerError
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ServerError, Unreachable
 from ansible_collections.druidops.druid.plugins.module_utils._operations.query import run_query
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.fake_time import FakeTime, fake_time
-from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.misbehaving_server import Server, say, serving
+from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.misbehaving_server import (
+    Answer,
+    Server,
+    close,
+    say,
+    serving,
+)
 
 __all__ = ["fake_time"]
 
@@ -97,12 +103,14 @@ def test_rejects(params: dict[str, Any], message: str, server: Server, fake_time
     assert server.asked == []
 
 
-@pytest.mark.parametrize(("status", "requests"), [(504, 1), (503, 2)])
-def test_query_that_took_too_long_is_not_repeated(
-    status: int, requests: int, server: Server, fake_time: FakeTime
+ERROR = {"error": "Query timeout", "errorMessage": "Query did not complete within configured timeout period."}
+
+
+@pytest.mark.parametrize(("answer", "requests"), [(say(504, ERROR), 1), (say(503, ERROR), 2), (close, 1)])
+def test_query_that_took_too_long_or_ended_its_server_is_not_repeated(
+    answer: Answer, requests: int, server: Server, fake_time: FakeTime
 ) -> None:
-    error = {"error": "Query timeout", "errorMessage": "Query did not complete within configured timeout period."}
-    server.answers = [say(status, error), say(500, error)]
-    with pytest.raises(ServerError, match="did not complete"):
+    server.answers = [answer, say(500, ERROR)]
+    with pytest.raises((ServerError, Unreachable), match=r"did not complete|closed the connection"):
         run_query(fake_time.client(server.url, retry_timeout=20.0), PARAMS)
     assert len(server.asked) == requests
