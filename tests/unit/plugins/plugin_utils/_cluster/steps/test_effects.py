@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The effects of a step: stopped pods, deleted and retained PVCs, names that no longer resolve."""
+"""The effects of a step: stopped pods, deleted and retained PVCs, names that no longer resolve.
+
+All PVCs of the namespace are read where some may be deleted, and only there.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effects import with_effects
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effects import (
+    may_delete_claims,
+    with_effects,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.patch import Patch
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.recreate import Recreate
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
@@ -161,3 +167,25 @@ def test_destructive_step_is_marked() -> None:
     assert prepared == {"prepared": f"stop 1 pod of StatefulSet s\n{DELETED.format('d-s-2')}\n"}
     assert plan_output.flags(Plan(steps)) == {"destructive": True}
     assert plan_output.flags(Plan()) == {"destructive": False}
+
+
+# (live object, step, may it delete PVCs)
+STEPS: dict[str, tuple[Manifest, Step, bool]] = {
+    "fewer pods": (DELETING_SET, update(DELETING_SET, stateful_set(1, "Delete")), True),
+    "fewer pods, retained": (stateful_set(3), update(stateful_set(3), stateful_set(1)), False),
+    "a stop": (DELETING_SET, update(DELETING_SET, stateful_set(0)), False),
+    "the same": (DELETING_SET, update(DELETING_SET, stateful_set(3, "Delete")), False),
+    "more pods": (DELETING_SET, update(DELETING_SET, stateful_set(4, "Delete")), False),
+    "a stopping pod": (named("Pod", "s-3"), update(stateful_set(3), stateful_set(3, "Delete")), True),
+    "a lower maximum": (DELETING_SET, update(autoscaler(5), autoscaler(2)), True),
+    "a maximum above the replicas": (DELETING_SET, update(autoscaler(5), autoscaler(3)), False),
+    "a removed autoscaler": (DELETING_SET, delete(autoscaler(5)), False),
+    "a removed group": (DELETING_SET, delete(DELETING_SET), True),
+    "a removed Deployment": (deployment(2), delete(deployment(2)), False),
+}
+
+
+@pytest.mark.parametrize(("live", "step", "may_delete"), STEPS.values(), ids=STEPS)
+def test_pvcs_without_labels_are_read_where_pvcs_may_be_deleted(live: Manifest, step: Step, may_delete: bool) -> None:
+    observed = Observed().with_objects([live])
+    assert may_delete_claims([step], observed) is may_delete
