@@ -17,6 +17,7 @@ import pytest
 from ansible_collections.druidops.druid.tests.system.collector.conftest import Collectors, resource
 from ansible_collections.druidops.druid.tests.system.collector.pending import aged, pending
 from ansible_collections.druidops.druid.tests.system.collector.test_collector_limits import with_template
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign, only_first
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from testbed.clients import helm
@@ -98,6 +99,7 @@ def test_run_is_killed(collectors: Collectors, live: NamespaceClient, tmp_path: 
     assert (collectors.reason(), state(live)) == ("ReleaseDeployed", ["deployed"])
 
 
+@campaign("a run that is killed with Helm; the objects of an interrupted upgrade")
 def test_helm_is_killed(collectors: Collectors, live: NamespaceClient, tmp_path: Path) -> None:
     live.create(resource())
     assert "Exited -9" in run_and_kill(collectors, tmp_path, ["pending-install"])
@@ -138,7 +140,7 @@ def test_objects_of_the_interrupted_revision(collectors: Collectors, live: Names
     assert (collectors.reason(), live.names("ConfigMap")) == ("ReleaseDeployed", {"of-others"})
 
 
-@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.parametrize("number", only_first(1, [2, 1], "the second revision"))
 def test_revision_that_failed_with_the_same_values(
     oldest_collectors: Collectors, live: NamespaceClient, number: int
 ) -> None:

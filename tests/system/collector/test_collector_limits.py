@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.druidops.druid.tests.system.collector.conftest import CHART, Collectors, resource
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from testbed.api import ApiError
@@ -141,6 +142,7 @@ def test_chart_that_no_secret_has_room_for(collectors: Collectors, live: Namespa
     assert collectors.reason() == "ReleaseDeployed"
 
 
+@campaign("a chart that no Secret has room for")
 def test_large_configuration(collectors: Collectors, live: NamespaceClient) -> None:
     line = "# " + "a comment " * 10 + "\n"
     text = line * (900_000 // len(line))

@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.druidops.druid.tests.system.collector.conftest import resource
 from ansible_collections.druidops.druid.tests.system.collector.permissions import ACCOUNT, permit, permit_account
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
-from ansible_collections.druidops.druid.tests.system.support.campaign import only_first
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign, only_first
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
@@ -63,6 +63,7 @@ def test_life_cycle(operator: StartOperator, live: NamespaceClient, tmp_path: Pa
     assert "install release telemetry" in log.read_text(encoding="utf-8")
 
 
+@campaign("the same by the playbook")
 @pytest.mark.usefixtures("with_helm")
 def test_account_of_the_tenant(operator: StartOperator, live: NamespaceClient, tmp_path: Path) -> None:
     login = account(live.plane, live.namespace, tmp_path)
