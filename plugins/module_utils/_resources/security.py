@@ -9,6 +9,7 @@ A user has a record in an authenticator, with a password, and one in an authoriz
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -89,9 +90,9 @@ class Record(Document):
     def _specified(self) -> Any:
         return None
 
+    @abstractmethod
     def _steps(self, before: Any, after: Any) -> Iterator[Step]:
         """Yield the requests in their order. InvalidInput before the first one."""
-        raise NotImplementedError
 
     def _send(self, before: Any, after: Any) -> None:
         for number, step in enumerate(self._steps(before, after)):

@@ -299,11 +299,11 @@ def test_initial_password_that_is_no_possible_login(administrator: Security, nam
 
 
 def test_messages(administrator: Security, name: str) -> None:
-    with pytest.raises(PartialFailure, match=r"roles \(\[\"nobody\"\]\): does not exist. Create roles first"):
-        administrator(USERS, id=name, user_password="of a user", roles=["nobody"])
+    with pytest.raises(PartialFailure, match=r"roles \(\[\"missing\"\]\): does not exist. Create roles first"):
+        administrator(USERS, id=name, user_password="of a user", roles=["missing"])
     assert not administrator.proxy.writes
-    with pytest.raises(PartialFailure, match=r"roles \(\[\"nobody\"\]\)"):
-        administrator(GROUP_MAPPINGS, id=name, group_pattern="*,DC=example,DC=com", roles=["nobody"])
+    with pytest.raises(PartialFailure, match=r"roles \(\[\"missing\"\]\)"):
+        administrator(GROUP_MAPPINGS, id=name, group_pattern="*,DC=example,DC=com", roles=["missing"])
     assert administrator.refused(USERS, id=name, roles=[]).startswith(
         f"user_password: user {name!r} does not exist yet"
     )
@@ -347,7 +347,7 @@ def test_no_password_is_shown(druid_basic: Druid, name: str, tmp_path: Path) -> 
     users: list[dict[str, Any]] = [
         {"id": name, "user_password": passwords[0], "roles": []},
         {"users": [{"id": name, "user_password": passwords[1]}], "initial_password": passwords[2]},
-        {"id": name, "user_password": passwords[2], "roles": ["nobody"], "update_password": "on_create"},
+        {"id": name, "user_password": passwords[2], "roles": ["missing"], "update_password": "on_create"},
     ]
     tasks = [{"druidops.druid.user": each, "ignore_errors": True} for each in users]
     with modules_on(druid_basic, tmp_path) as modules:
