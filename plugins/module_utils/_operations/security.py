@@ -55,7 +55,7 @@ INTERNAL_USER: dict[str, dict[str, Any]] = {"internal_user": {"type": "str", "de
 
 
 @dataclass(frozen=True, eq=False)
-class Kind:
+class RecordKind:
     """
     What a module manages. ``name``: in messages. ``records``: the name of its records in the authorizer's API.
 
@@ -106,7 +106,7 @@ def _permissions(options: Options) -> Options:
     return {"permissions": permissions}
 
 
-USERS = Kind(
+USERS = RecordKind(
     "user",
     "users",
     "roles",
@@ -131,7 +131,7 @@ USERS = Kind(
         "has_password": bool(state and state.get("authentication", {}).get("password_is_set")),
     },
 )
-ROLES = Kind(
+ROLES = RecordKind(
     "role",
     "roles",
     "permissions",
@@ -140,7 +140,7 @@ ROLES = Kind(
     lambda client, name, desired, stores, protected: Role(client, name, desired, _authorizer(stores), protected),
     lambda state: {"permissions": state["permissions"] if state else []},
 )
-GROUP_MAPPINGS = Kind(
+GROUP_MAPPINGS = RecordKind(
     "group mapping",
     "groupMappings",
     "roles",
@@ -153,7 +153,7 @@ GROUP_MAPPINGS = Kind(
 )
 
 
-def ensure(kind: Kind, client: DruidClient, params: Options, *, check_mode: bool) -> dict[str, Any]:
+def ensure(kind: RecordKind, client: DruidClient, params: Options, *, check_mode: bool) -> dict[str, Any]:
     """Return the module's result. A failure does not stop the others; PartialFailure is raised at the end.
 
     The user as which the module itself has logged in comes last: its password may change.
@@ -186,7 +186,7 @@ def _refuse_to_keep_it(item: Item, client: DruidClient) -> None:
 
 
 def _ensure(
-    kind: Kind,
+    kind: RecordKind,
     client: DruidClient,
     stores: Stores,
     protected: Protected,
@@ -211,12 +211,12 @@ def _ensure(
     return change
 
 
-def _keeps_password(kind: Kind, item: Item, change: Change) -> bool:
+def _keeps_password(kind: RecordKind, item: Item, change: Change) -> bool:
     """Return whether a user has kept a password that may be another one."""
     return item.options["update_password"] == "on_create" and kind.fields(change.before)["has_password"]
 
 
-def info(kind: Kind, client: DruidClient, params: Options) -> list[dict[str, Any]]:
+def info(kind: RecordKind, client: DruidClient, params: Options) -> list[dict[str, Any]]:
     """Return the selected users, roles or group mappings, sorted by name."""
     stores = _stores(client, params)
     selected, found = params["id"], []

@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._operations.securit
     GROUP_MAPPINGS,
     ROLES,
     USERS,
-    Kind,
+    RecordKind,
     ensure,
     info,
 )
@@ -60,7 +60,7 @@ class Security:
         self.proxy = proxy
         self.client = DruidClient(Connection(urls=(proxy.url,), username=username, password=password, retry_timeout=5))
 
-    def __call__(self, kind: Kind, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
+    def __call__(self, kind: RecordKind, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
         """Return the result. ``changed`` is true exactly if a write was sent, and in check mode none is."""
         self.proxy.forget()
         one = dict.fromkeys(kind.options.one)
@@ -71,7 +71,7 @@ class Security:
         assert bool(self.proxy.writes) == (result["changed"] and not check_mode)
         return result
 
-    def refused(self, kind: Kind, **params: Any) -> str:
+    def refused(self, kind: RecordKind, **params: Any) -> str:
         """Return the message of a call that fails, and sends nothing, also in check mode."""
         messages = set()
         for check_mode in (True, False):
@@ -83,7 +83,7 @@ class Security:
         return message
 
 
-def stores_of(kind: Kind) -> dict[str, str]:
+def stores_of(kind: RecordKind) -> dict[str, str]:
     """The options for where the records are; the only store that has roles is the authorizer."""
     return STORES if kind is USERS else {"authorizer": "basic"}
 
@@ -133,7 +133,7 @@ def test_matrix_in_process(administrator: Security, name: str) -> None:
 
 
 def verify_operation(
-    administrator: Security, operation: str, kind: Kind, specified: dict[str, Any], *, is_info: bool
+    administrator: Security, operation: str, kind: RecordKind, specified: dict[str, Any], *, is_info: bool
 ) -> None:
     arguments = specified["arguments"]
     if is_info:
@@ -190,7 +190,7 @@ def test_user_of_the_servers_keeps_what_it_has(administrator: Security) -> None:
 def test_fresh_cluster_in_one_run(own: Security, proxy: RecordingProxy, name: str) -> None:
     """The login has the initial password. Later runs of the same tasks change nothing."""
     password = secrets.token_hex(8)
-    both: list[tuple[Kind, dict[str, Any]]] = [
+    both: list[tuple[RecordKind, dict[str, Any]]] = [
         (USERS, {"id": name, "user_password": password, "initial_password": "initial"}),
         (ROLES, {"id": f"{name}_clicks", "permissions": json.dumps(READS)}),
         (USERS, {"id": f"{name}_user", "user_password": "of a user", "roles": [f"{name}_clicks"], "wait": True}),

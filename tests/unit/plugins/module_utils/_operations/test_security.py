@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._operations.securit
     GROUP_MAPPINGS,
     ROLES,
     USERS,
-    Kind,
+    RecordKind,
     ensure,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._resources import security
@@ -65,7 +65,9 @@ class BasicSecurity:
         server.routes = {"/druid/coordinator/v1/isLeader": [say(200, {"leader": True})]}
         server.answers = [self._answer]
 
-    def ensure(self, kind: Kind, *, login: str = "admin", password: str = "secret", **params: Any) -> dict[str, Any]:
+    def ensure(
+        self, kind: RecordKind, *, login: str = "admin", password: str = "secret", **params: Any
+    ) -> dict[str, Any]:
         """Return the result of a module."""
         self._server.asked.clear()
         check_mode = params.pop("check_mode", False)
