@@ -55,7 +55,9 @@ def _finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Clust
         return result
     result = result if options.check_mode else _acted(result, steps, Context(api), options)
     planned = tuple(steps) if options.check_mode else tuple(step_result.step for step_result in result.results)
-    return replace(result, plan=Plan(planned, (_deleting(deletion.running),), tuple(deletion.warnings)))
+    return replace(
+        result, plan=Plan(planned, (*deletion.problems, _deleting(deletion.running)), tuple(deletion.warnings))
+    )
 
 
 def _deleting(running: Iterable[str]) -> Finding:

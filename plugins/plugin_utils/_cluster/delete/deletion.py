@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
-from itertools import takewhile
-from typing import TypeVar
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
@@ -22,7 +20,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ClusterResult, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import DryRuns, read_cluster, replica_sets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, KubernetesError
@@ -47,7 +44,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run impo
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
-_Found = TypeVar("_Found")
 Announce = Callable[[Step], None]
 
 
@@ -79,13 +75,12 @@ def delete_resource(
         return outcome
     announce = request.options.announce
     _announce_all(plan, announce)
-    # The resource may be deleted at once: so first delete objects that it does not own, and disown retained PVCs.
-    results = execute(release_before_removal(api, resource), Context(api, announce=announce))
-    found = failures(results, with_skipped=True)
+    deletion = deletion_of(api, _without_spec(resource))
+    results = execute(_until_resource(deletion, resource), Context(api, announce=announce))
+    found = (*failures(results, with_skipped=True), *deletion.problems)
     if found:
         done = tuple(result.step for result in results if result.is_done)
         return replace(outcome, plan=replace(plan, steps=done, findings=found), changed=bool(done))
-    api.delete(names.KIND, request.namespace, request.name, resource["metadata"]["uid"])
     return until_deleted(kind, api, request, resource, outcome, progress, clock, _with_new_steps)
 
 
@@ -171,22 +166,14 @@ def _delete_everything(
 
     Errors are recorded as findings, so that completed steps are still reported.
     """
-    errors: list[str] = []
-    results = execute(_until_error(deletion.of_variables(delete_claims), errors), Context(api, announce=announce))
-    remains = tuple(map(with_finalizers, _until_error(remaining(deletion, delete_claims), errors)))
-    unknown = (Finding(reasons.APPLY_FAILED, error) for error in dict.fromkeys(errors))
+    deletion.problems.clear()
+    results = execute(deletion.of_variables(delete_claims), Context(api, announce=announce))
+    remains = tuple(map(with_finalizers, _remaining(deletion, delete_claims)))
     plan = _with_steps(outcome.plan, (result.step for result in results if result.is_done))
-    plan = replace(plan, findings=(*failures(results, with_skipped=True), *unknown))
+    plan = replace(plan, findings=(*failures(results, with_skipped=True), *dict.fromkeys(deletion.problems)))
     changed = outcome.changed or any(result.is_done for result in results)
     warnings = tuple(dict.fromkeys((*outcome.warnings, *deletion.warnings)))
     return replace(outcome, plan=plan, changed=changed, warnings=warnings, remains=remains)
-
-
-def _until_error(found: Iterator[_Found], errors: list[str]) -> Iterator[_Found]:
-    try:
-        yield from found
-    except KubernetesError as error:
-        errors.append(str(error))
 
 
 def _with_steps(plan: Plan, steps: Iterable[Step]) -> Plan:
@@ -233,22 +220,34 @@ def planned_finalization(api: KubernetesApi, cluster: Cluster, resource: Manifes
     return tuple(steps)
 
 
-def release_before_removal(api: KubernetesApi, resource: Manifest) -> Iterator[Step]:
-    """Yield the steps before the deletion of the resource, which may be deleted at once; reads the live objects."""
-    deletion = deletion_of(api, Cluster.from_resource({**resource, "spec": {}}))
-    if len(deletion.cluster.name) > names.MAX_LABEL_CHARACTERS:
-        return
-    steps = deletion.with_resource(resource, _everything(deletion.reads))
-    yield from takewhile(lambda step: step.key.kind != names.KIND, steps)
-
-
 def resource_removal(api: KubernetesApi, resource: Manifest) -> Plan:
     """Return the deletion of a resource: itself, its workloads, and the PVCs that its finalizer deletes."""
-    deletion = deletion_of(api, Cluster.from_resource({**resource, "spec": {}}), is_plan=True)
-    if len(deletion.cluster.name) > names.MAX_LABEL_CHARACTERS:
-        return Plan((Delete(live=resource),))
-    steps = tuple(deletion.with_resource(resource, _everything(deletion.reads)))
+    deletion = deletion_of(api, _without_spec(resource), is_plan=True)
+    steps = tuple(_removal(deletion, resource))
     return Plan(steps, warnings=tuple(deletion.warnings))
+
+
+def _removal(deletion: Deletion, resource: Manifest) -> Iterator[Step]:
+    """Yield the deletion of a resource; reads the live objects."""
+    if len(deletion.cluster.name) > names.MAX_LABEL_CHARACTERS:
+        return iter((finalizer.DeleteResource(live=resource),))
+    return deletion.with_resource(resource, deletion.reads.with_all_claims(deletion.reads.labelled()))
+
+
+def _until_resource(deletion: Deletion, resource: Manifest) -> Iterator[Step]:
+    """Yield the steps up to the deletion of the resource; its finalizer does the others.
+
+    The resource may be deleted at once: so first delete objects that it does not own, and disown retained PVCs.
+    """
+    for step in _removal(deletion, resource):
+        yield step
+        if step.is_last:
+            return
+
+
+def _without_spec(resource: Manifest) -> Cluster:
+    """Return the cluster of a resource whose spec may be invalid."""
+    return Cluster.from_resource({**resource, "spec": {}})
 
 
 def variable_removal(api: KubernetesApi, cluster: Cluster, delete_claims: bool) -> Plan:
@@ -269,18 +268,18 @@ def workloads_without_resource(api: KubernetesApi, cluster: Cluster) -> list[Man
     return [live for live in found if is_ours(live, cluster) and not is_terminating(live)]
 
 
-def remaining(deletion: Deletion, delete_claims: bool) -> Iterator[Manifest]:
-    """Yield the remaining objects of a cluster without a resource, including terminating ones."""
-    cluster = deletion.cluster
+def _remaining(deletion: Deletion, delete_claims: bool) -> list[Manifest]:
+    """Return the remaining objects of a cluster without a resource, including terminating ones, as far as known."""
+    cluster, found = deletion.cluster, list[Manifest]()
     deletion.reads.forget()
-    observed = read_cluster(deletion.reads, cluster)
-    yield from (live for live in observed.of_kind(*targets.PRUNED_KINDS) if is_ours(live, cluster))
-    if delete_claims:
-        yield from targets.remaining_claims(cluster, deletion.reads.claims(deletion.owned), deletion.owned)
-
-
-def _everything(reads: DeletionReads) -> Observed:
-    return reads.with_all_claims(reads.labelled())
+    try:
+        observed = read_cluster(deletion.reads, cluster)
+        found += (live for live in observed.of_kind(*targets.PRUNED_KINDS) if is_ours(live, cluster))
+        if delete_claims:
+            found += targets.remaining_claims(cluster, deletion.reads.claims(deletion.owned), deletion.owned)
+    except KubernetesError as error:
+        deletion.problems.append(Finding(reasons.APPLY_FAILED, str(error)))
+    return found
 
 
 def refusals(reads: DryRuns, planned: Iterable[Step]) -> tuple[Finding, ...]:

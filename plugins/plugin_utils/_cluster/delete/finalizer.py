@@ -13,6 +13,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import nam
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import controller, is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.patch import Patch
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
     WORKLOADS,
@@ -57,6 +58,13 @@ class ChangeFinalizer(ChangeResource):
     @property
     def operation(self) -> Operation:
         return Operation("update")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeleteResource(Delete):
+    """The deletion of the resource, whose objects Kubernetes and the finalizer delete."""
+
+    is_last: ClassVar[bool] = True
 
 
 def keep_finalizer(resource: Manifest, always: bool = False) -> tuple[ChangeResource, ...]:

@@ -24,11 +24,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_own
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
     WORKLOADS,
     Manifest,
     is_terminating,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.deletion import DeletionReads
@@ -41,7 +44,7 @@ QUIET_PAUSE_SECONDS = 0.1
 @dataclass
 class Deletion:
     """The deletion of a cluster. After the last step, `warnings` name what is retained, and `running` has the pods that
-    have to end before the next reconcile continues.
+    have to end before the next reconcile continues. `problems` has a read that failed: then no step follows.
 
     A plan does not wait between steps. Unless it `waits`, a reconcile returns without its last steps while pods run: it
     would occupy a worker of the operator. `owned` are the uids of the PVCs that Kubernetes deletes with StatefulSets
@@ -54,6 +57,7 @@ class Deletion:
     waits: bool = False
     warnings: list[str] = field(default_factory=list)
     running: list[str] = field(default_factory=list)
+    problems: list[Finding] = field(default_factory=list)
     owned: frozenset[str] = frozenset()
 
     def of_resource(self, resource: Manifest, observed: Observed) -> Iterator[Step]:
@@ -69,11 +73,19 @@ class Deletion:
         yield from self._one_by_one(self._of_variables(delete_claims))
 
     def _one_by_one(self, steps: Iterator[Step]) -> Iterator[Step]:
-        """Yield the steps. What was read before one that is carried out is read again after it."""
-        for step in steps:
-            yield step
-            if not self.is_plan:
+        """Yield the steps. What was read before one that is carried out is read again after it.
+
+        If that fails, the steps before it are still reported.
+        """
+        if self.is_plan:
+            yield from steps
+            return
+        try:
+            for step in steps:
+                yield step
                 self.reads.forget()
+        except KubernetesError as error:
+            self.problems.append(Finding(reasons.APPLY_FAILED, str(error)))
 
     def _of_resource(self, resource: Manifest, observed: Observed) -> Iterator[Step]:
         self._note_owned_claims(observed)
@@ -106,7 +118,7 @@ class Deletion:
         yield from self._retain_claims(resource, observed, all_stay=is_orphaned or not deletes)
         if is_orphaned or not deletes:
             yield from retain.disown(self._kept_claims(all_stay=True), [resource])
-        yield Delete(live=resource)
+        yield finalizer.DeleteResource(live=resource)
         workloads = targets.workloads(self.cluster, observed)
         yield from (step for step in workloads if not is_orphaned or _is_collected(resource, step.live))
         if not is_orphaned and deletes:

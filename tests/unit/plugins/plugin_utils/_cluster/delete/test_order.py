@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.delete.test_retain import (
     DELETE,
@@ -144,6 +145,31 @@ def test_the_operator_does_not_wait() -> None:
     running = CLAIMS.with_objects([pod()])
     assert continued(resource, Observed(), running) == [READ, *DELETED, PODS, USERS]
     assert continued(resource, Observed()) == LAST
+
+
+class Unreadable(Table):
+    """PVCs cannot be listed."""
+
+    def claims(self, _owned: Collection[str]) -> Observed:
+        raise ApiError("list", "persistentvolumeclaims", "PersistentVolumeClaim", "ns", None, FORBIDDEN, {})
+
+
+def test_a_read_that_fails_keeps_the_results_of_the_steps_before() -> None:
+    deletion = Deletion(NAMED, Unreadable())
+    events = run_through(deletion, deletion.of_resource(terminating(FINALIZER), converged(render(RUNNING))))
+    assert events == [RECORD, "delete StatefulSet"]
+    assert [each.message.partition(":")[0] for each in deletion.problems] == [
+        "Cannot list PersistentVolumeClaim in namespace ns"
+    ]
+
+
+def test_a_read_that_fails_keeps_the_resource() -> None:
+    """Its PVCs may have to be retained, and Kubernetes deletes them with it."""
+    observed = converged(render(RUNNING)).with_objects([stateful_set(DELETE)])
+    deletion = Deletion(NAMED, Unreadable())
+    steps = deletion.with_resource(terminating(disablePVCDeletionFinalizer=True), observed)
+    assert run_through(deletion, steps) == []
+    assert len(deletion.problems) == 1
 
 
 def continued(resource: Manifest, observed: Observed, found: Observed = CLAIMS) -> list[str]:
