@@ -11,12 +11,17 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import decide
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Revision
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope import (
     refused_in_chart,
     refused_in_release,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import FINALIZER, Collector
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import (
+    FINALIZER,
+    Collector,
+    is_namespace,
+    is_safe_release,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.state import (
     Chart,
     CollectorResult,
@@ -30,11 +35,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.steps im
     Mark,
     RemovePending,
     Restore,
+    Uninstall,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, NOT_FOUND, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Finalizer
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import DELETING, Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Finalizer, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
@@ -149,6 +157,77 @@ def _to_deploy(
 
 def _finalizer(collector: Collector) -> tuple[Finalizer, ...]:
     return (Finalizer(FINALIZER, is_set=True),) if collector.lacks(FINALIZER) else ()
+
+
+def decide_deletion(
+    planned: CollectorResult, chart: Chart | None, options: Options, reads: CollectorReads
+) -> CollectorResult:
+    """Return the reconcile with the plan of a deletion: the release is uninstalled, or a warning is about it.
+
+    A chart of None: the status, which others can write, names another release than the spec.
+    """
+    release, warning = _release(planned.collector, chart, options, reads)
+    uninstall = () if release is None else (Uninstall(release, planned.collector.release),)
+    return _deletion(replace(planned, release=release), *uninstall, warning=warning)
+
+
+def deletion_with_namespace(planned: CollectorResult) -> CollectorResult:
+    """Return the deletion of a resource whose release goes with its namespace, without Helm."""
+    return _deletion(replace(planned, release=None), warning=_deleted_with_namespace(planned.collector))
+
+
+def _deletion(planned: CollectorResult, *steps: Step, warning: str = "") -> CollectorResult:
+    last = (Finalizer(FINALIZER, is_set=False),) if FINALIZER in planned.collector.finalizers else ()
+    return replace(planned, plan=Plan((*steps, *last), (DELETING,), (warning,) if warning else ()))
+
+
+def _release(
+    collector: Collector, chart: Chart | None, options: Options, reads: CollectorReads
+) -> tuple[Release | None, str]:
+    """Return the release to uninstall, and a warning about one that stays.
+
+    A resource whose status has no release has not installed any: the status is written first.
+    """
+    is_recorded = collector.uid is None or any(collector.recorded_release)
+    if not (is_recorded and is_safe_release(collector.release) and is_namespace(collector.tenant)):
+        return None, ""
+    kept = f"The release {collector.release} in namespace {collector.tenant} is kept"
+    # Nothing is read of a release that stays: the permission for it may be missing.
+    if collector.retains:
+        return None, f"{kept} (deletionPolicy: Retain). Remove it with: helm uninstall."
+    if decide.tenant_problem(collector, options.allowed_tenant_namespaces):
+        return None, f"{kept}, because the administrator does not allow this tenant any more."
+    try:
+        release, unreadable = reads.release()
+    except ApiError as error:
+        if error.status not in (FORBIDDEN, NOT_FOUND) or not reads.is_namespace_deleted():
+            raise
+        return None, _deleted_with_namespace(collector)
+    if release is None:
+        return None, f"{kept}, because it cannot be read: {unreadable}." if unreadable else ""
+    why = _why_kept(collector, release, chart, options, reads)
+    return (None, f"{kept}, because {why}") if why else (release, "")
+
+
+def _why_kept(
+    collector: Collector, release: Release, chart: Chart | None, options: Options, reads: CollectorReads
+) -> str:
+    """Return why Helm must not uninstall the release; empty if it may."""
+    if not decide.is_ours(collector, release, chart):
+        return "it has no label of this resource. If it is not needed, use: helm uninstall."
+    foreign = refused_in_release(
+        collector, release, reads.kinds, allows_cluster_scoped=options.allow_cluster_scoped_objects
+    )
+    if not foreign:
+        return ""
+    return (
+        f"it has objects that its chart may not have, and that Helm would delete: {join_limited(foreign)}. Examine it "
+        "(helm get manifest), and remove the Secrets of its revisions, or uninstall it."
+    )
+
+
+def _deleted_with_namespace(collector: Collector) -> str:
+    return f"The release {collector.release} is deleted with its namespace {collector.tenant}, not by Helm."
 
 
 def _refused_in_chart(

@@ -11,12 +11,14 @@ from collections.abc import Sequence
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.drift import compare_objects, rejected_object
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm import Rendered
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import (
+    is_deleted_namespace,
     kinds_of,
     latest_problem,
     namespace_state,
+    observe_release,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import HelmError
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import HelmError, Release
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope import Kinds
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.state import NamespaceState, Objects, Target
@@ -40,8 +42,16 @@ class CollectorReads(Reads):
         return self._options.connection_of(self._api, self._collector.tenant)
 
     @property
-    def _release(self) -> tuple[str, str]:
+    def _named(self) -> tuple[str, str]:
         return self._collector.release, self._collector.tenant
+
+    def release(self) -> tuple[Release | None, str]:
+        """Return the release, and why it cannot be read."""
+        return observe_release(self, self._collector.tenant, self._collector.release)
+
+    def is_namespace_deleted(self) -> bool:
+        """Return whether the namespace is terminating or does not exist; false if neither can be seen."""
+        return is_deleted_namespace(self, self._collector.tenant)
 
     def namespace(self) -> NamespaceState:
         """Return whether objects can be created in the namespace of the release."""
@@ -57,11 +67,11 @@ class CollectorReads(Reads):
 
     def compared(self, manifest: Sequence[Manifest]) -> Objects:
         """Return how the live objects differ from the manifest of the release, by dry runs."""
-        return self.ask("compared", manifest, lambda: compare_objects(self._objects, manifest, *self._release))
+        return self.ask("compared", manifest, lambda: compare_objects(self._objects, manifest, *self._named))
 
     def rejected(self, rendered: Sequence[Manifest]) -> str:
         """Return why the API server rejects an object of a chart, by dry runs; empty if it accepts all of them."""
-        return self.ask("rejected", rendered, lambda: rejected_object(self._objects, rendered, *self._release))
+        return self.ask("rejected", rendered, lambda: rejected_object(self._objects, rendered, *self._named))
 
     def rendered(self, target: Target) -> Rendered | Finding:
         """Return the objects of the chart, or why Helm cannot render it. It is not connected to the API server."""

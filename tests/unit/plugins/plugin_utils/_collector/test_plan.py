@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import attempt_digest, target
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import decide_plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import (
+    decide_deletion,
+    decide_plan,
+    deletion_with_namespace,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reads import CollectorReads
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope import Kinds
@@ -28,6 +32,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.state im
     Plan,
     Target,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
@@ -48,14 +53,26 @@ DRIFT = ObjectChange(None, MANIFEST[0])
 
 
 @dataclass
-class Answers:
-    """What the reader answers, and what it was asked."""
+class Answers(CollectorReads):
+    """What the reader answers, and what it was asked. An error is raised; `is_deleted`: the namespace is."""
 
     state: NamespaceState = "active"
     objects: Objects = field(default_factory=Objects)
     rendering: tuple[Manifest, ...] | Finding = MANIFEST
     rejection: str = ""
+    stored: Release | str | ApiError | None = None
+    is_deleted: bool = False
     asked: list[str] = field(default_factory=list)
+
+    def release(self) -> tuple[Release | None, str]:
+        self.asked.append("release")
+        if isinstance(self.stored, ApiError):
+            raise self.stored
+        return (None, self.stored) if isinstance(self.stored, str) else (self.stored, "")
+
+    def is_namespace_deleted(self) -> bool:
+        self.asked.append("is it deleted")
+        return self.is_deleted
 
     def namespace(self) -> NamespaceState:
         self.asked.append("namespace")
@@ -81,9 +98,9 @@ class Answers:
         return self.rendering if isinstance(self.rendering, Finding) else (self.rendering, target)
 
 
-def collector(**status: Any) -> Collector:
+def collector(specified: dict[str, Any] | None = None, **status: Any) -> Collector:
     metadata = {"name": "a", "namespace": "ns", "uid": "u", "finalizers": [FINALIZER]}
-    spec = {"collector": {"name": "telemetry"}}
+    spec = {"collector": {"name": "telemetry"}, **(specified or {})}
     return Collector.from_resource({"metadata": metadata, "spec": spec, "status": status})
 
 
@@ -107,8 +124,7 @@ def release(latest: Revision, deployed: Revision | None = None) -> Release:
 def decided(answers: Answers, found: Release | None, subject: Collector | None = None) -> CollectorResult:
     resource = subject or collector()
     planned = CollectorResult({}, Plan(), resource)
-    reads = cast(CollectorReads, answers)
-    return decide_plan(planned, Observed(release=found), CHART, Options(), NOW, reads)
+    return decide_plan(planned, Observed(release=found), CHART, Options(), NOW, answers)
 
 
 UPGRADE = "upgrade release telemetry of chart c-1.0.0"
@@ -183,3 +199,75 @@ def test_a_release_without_an_owner_is_not_touched() -> None:
     foreign = Revision({}, 1, "deployed", "c", "1.0.0", "", {}, MANIFEST)
     result = decided(answers, Release((), foreign, foreign))
     assert ([each.reason for each in result.plan.findings], answers.asked) == ([reasons.RELEASE_NOT_OWNED], [])
+
+
+INSTALLED = {"release": {"name": "telemetry", "namespace": "ns"}}
+OURS_DEPLOYED = release(revision())
+STRAY = Revision({}, 1, "deployed", "c", "1.0.0", "", {}, (ELSEWHERE,))
+NOT_ALLOWED, NOT_THERE = (ApiError("list", "secrets", "Secret", "ns", None, status, {}) for status in (403, 404))
+LAST = "remove the finalizer"
+UNINSTALL = ["uninstall release telemetry", LAST]
+
+
+@pytest.mark.parametrize(
+    ("subject", "answers", "titles", "warning", "asked"),
+    [
+        (collector(**INSTALLED), Answers(stored=OURS_DEPLOYED), UNINSTALL, "", ["release"]),
+        (collector(**INSTALLED), Answers(), [LAST], "", ["release"]),
+        # without a record nothing was installed: a release of that name is not ours
+        (collector(), Answers(), [LAST], "", []),
+        # nothing is read of a release that stays
+        (collector({"deletionPolicy": "Retain"}, **INSTALLED), Answers(), [LAST], "deletionPolicy: Retain", []),
+        # a status that another client has written does not lead to another tenant
+        (collector({"tenant": "other"}, **INSTALLED), Answers(), [LAST], "does not allow this tenant", []),
+        (collector(**INSTALLED), Answers(stored="no number"), [LAST], "cannot be read: no number.", ["release"]),
+        (
+            collector(**INSTALLED),
+            Answers(stored=Release((), revision(), revision())),
+            [LAST],
+            "no label of this resource",
+            ["release"],
+        ),
+        (
+            collector(**INSTALLED),
+            Answers(stored=Release(OURS, STRAY, STRAY)),
+            [LAST],
+            "ConfigMap stray in kube-system. Examine it",
+            ["release"],
+        ),
+        *(
+            (
+                collector(**INSTALLED),
+                Answers(stored=error, is_deleted=True),
+                [LAST],
+                "deleted with its namespace ns, not by Helm.",
+                ["release", "is it deleted"],
+            )
+            for error in (NOT_ALLOWED, NOT_THERE)
+        ),
+    ],
+    ids=[
+        *("installed", "uninstalled already", "not recorded", "retained", "not allowed", "unreadable", "foreign"),
+        *("with a foreign object", "no permission", "no namespace"),
+    ],
+)
+def test_deletion(subject: Collector, answers: Answers, titles: list[str], warning: str, asked: list[str]) -> None:
+    result = decide_deletion(CollectorResult({}, Plan(), subject), CHART, Options(), answers)
+    assert result.plan.titles == titles
+    assert (len(result.plan.warnings), warning in "".join(result.plan.warnings)) == (bool(warning), True)
+    assert [each.reason for each in result.plan.findings] == [reasons.DELETING]
+    assert answers.asked == asked
+
+
+def test_a_missing_permission_blocks_a_deletion() -> None:
+    with pytest.raises(ApiError):
+        decide_deletion(
+            CollectorResult({}, Plan(), collector(**INSTALLED)), CHART, Options(), Answers(stored=NOT_ALLOWED)
+        )
+
+
+def test_a_release_that_helm_cannot_uninstall_goes_with_its_namespace() -> None:
+    planned = CollectorResult({}, Plan(), collector(**INSTALLED), OURS_DEPLOYED)
+    result = deletion_with_namespace(planned)
+    assert (result.plan.titles, result.release) == ([LAST], None)
+    assert result.plan.warnings == ("The release telemetry is deleted with its namespace ns, not by Helm.",)

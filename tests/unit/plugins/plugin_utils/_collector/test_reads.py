@@ -2,14 +2,18 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The latest problem of the pods of a release."""
+"""The latest problem of the pods of a release, and whether its namespace is deleted."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import problem_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import is_deleted_namespace, problem_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 
 SINCE = "2026-01-01T00:00:00Z"
 EARLIER, NOW, LATER = "2025-12-31T23:59:59Z", "2026-01-01T00:00:01Z", "2026-01-01T00:00:02.123456Z"
@@ -42,3 +46,29 @@ def event(name: str, reason: str, kind: str = "Pod", **times: Any) -> dict[str, 
 )
 def test_latest_problem(events: list[dict[str, Any]], expected: str) -> None:
     assert problem_of(events, "telemetry", SINCE) == expected
+
+
+class NoPermission:
+    """An API server that permits to read the namespace only."""
+
+    def __init__(self, namespace: Manifest | None) -> None:
+        self.namespace = namespace
+
+    def create(self, _manifest: Manifest, dry_run: bool = False) -> Manifest:
+        raise ApiError("create", "configmaps", "ConfigMap", None, None, FORBIDDEN, {})
+
+    def get(self, _kind: str, _namespace: str | None, _name: str) -> Manifest | None:
+        return self.namespace
+
+
+@pytest.mark.parametrize(
+    ("metadata", "expected"),
+    [
+        (None, True),
+        ({"name": "tenant", "deletionTimestamp": "2026-01-01T00:00:00Z"}, True),
+        ({"name": "tenant"}, False),
+    ],
+)
+def test_namespace_that_goes(metadata: dict[str, Any] | None, expected: bool) -> None:
+    api = NoPermission(None if metadata is None else {"metadata": metadata})
+    assert is_deleted_namespace(Reads(cast(KubernetesApi, api), "ns"), "tenant") is expected
