@@ -80,10 +80,9 @@ class CollectorKind(Kind[Options, CollectorResult, Plan]):
         return result
 
     def masker(self, result: CollectorResult) -> Masker:
-        """Return a masker for the secrets in the resource, in the Secret with the configuration, and in the values."""
+        """Return a masker for the secrets in the resource, in all Secrets that were read, and in the values."""
         configuration = [] if result.desired is None else [result.desired.values]
-        secret = [result.secret] if result.secret and result.secret["kind"] == "Secret" else []
-        return masker_of([searched(result.resource), *configuration, *secret])
+        return masker_of([searched(result.resource), *configuration, *result.secrets])
 
     def status(self, result: CollectorResult, plan: Plan, now: datetime, check_mode: bool) -> dict[str, Any]:
         return statuses.status(result, plan.findings, now, check_mode)

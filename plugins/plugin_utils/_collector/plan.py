@@ -59,7 +59,7 @@ def decide_plan(
     planned = replace(
         planned,
         release=observed.release,
-        secret=observed.source,
+        secrets=observed.secrets,
         failed_attempt=collector.failed_attempt,
         is_installing=decide.is_installing(collector, observed.release, chart),
     )

@@ -41,6 +41,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings
     pause_finding,
     spec_errors,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import masked_errors
 
 
 def reconcile_once(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> CollectorResult:
@@ -59,8 +60,17 @@ def reconcile_once(api: KubernetesApi, resource: Manifest, options: Options, now
         chart = chart_of(collector, options.chart)
     except UnreadableChart as error:
         return planned.blocked(Finding(reasons.HELM_FAILED, str(error)))
+    reads = CollectorReads(api, collector, options)
+    # A webhook may quote the object that it rejects in a dry run.
+    with masked_errors(read=reads.read_objects):
+        return _reconcile(api, planned, chart, options, now, reads)
+
+
+def _reconcile(
+    api: KubernetesApi, planned: CollectorResult, chart: Chart, options: Options, now: datetime, reads: CollectorReads
+) -> CollectorResult:
+    collector = planned.collector
     with options.phases("observe"):
-        reads = CollectorReads(api, collector, options)
         observed = _observed(reads, collector)
     if isinstance(observed, Finding):
         return planned.blocked(observed)

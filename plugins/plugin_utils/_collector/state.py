@@ -91,6 +91,12 @@ class Observed:
     source: Manifest | None = None
     environment: Mapping[str, Manifest | None] = field(default_factory=dict)
 
+    @property
+    def secrets(self) -> tuple[Manifest, ...]:
+        """The Secrets whose values may be quoted in messages of others."""
+        found = (self.source, *self.environment.values())
+        return tuple(each for each in found if each is not None and each["kind"] == "Secret")
+
 
 @dataclass(frozen=True)
 class CollectorResult(plan.Completed[Plan]):
@@ -98,14 +104,14 @@ class CollectorResult(plan.Completed[Plan]):
 
     `release` is our release, None if there is none, or if it is not ours. `is_owned` is false if the release of that
     name belongs to another client. `failed_attempt` and `is_installing` are for the status: an installation has begun,
-    and our mark is not yet on the release.
+    and our mark is not yet on the release. `secrets` are those with the configuration and the environment.
     """
 
     collector: Collector
     release: Release | None = None
     is_owned: bool = True
     desired: Target | None = None
-    secret: Manifest | None = None
+    secrets: tuple[Manifest, ...] = field(default=(), repr=False)
     objects: Objects = field(default_factory=Objects)
     failed_attempt: Mapping[str, Any] = field(default_factory=dict)
     is_installing: bool = False

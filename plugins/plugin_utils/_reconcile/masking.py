@@ -73,11 +73,11 @@ NO_SECRETS = Masking()
 
 
 @contextmanager
-def masked_errors(*documents: Mapping[str, Any] | None) -> Iterator[None]:
-    """Mask the secrets of these resources or specs in the message of an error that leaves."""
+def masked_errors(*documents: Mapping[str, Any] | None, read: Callable[[], Iterable[Any]] = tuple) -> Iterator[None]:
+    """Mask the secrets of these resources or specs, and of what was read, in the message of an error that leaves."""
     try:
         yield
     except DruidopsError as error:
-        specified = map(searched, filter(None, documents))
-        error.args = (Masking(lambda: masker_of(specified)).text(str(error)),)
+        searchable = (*map(searched, filter(None, documents)), *read())
+        error.args = (Masking(lambda: masker_of(searchable)).text(str(error)),)
         raise

@@ -139,7 +139,7 @@ def of_collector(manifest: Manifest, text: str, value: str) -> collector_state.C
         collector_state.Plan((Restore(change, revision),), findings(text), (text,)),
         Collector.from_resource(manifest),
         Release((), revision, revision),
-        secret=SECRET,
+        secrets=(SECRET,),
         objects=collector_state.Objects(unavailable=(text,), cause=text),
         failed_attempt={"digest": "d", "message": text},
     )
@@ -237,6 +237,31 @@ def test_no_error_has_a_secret_of_the_resource(is_submitted: bool) -> None:
         reported = str(api.objects["Collector", "c"]["status"])
         assert PARTS[0] not in reported
         assert MASK in reported
+
+
+class Quoting(MemoryApi):
+    """An API server whose rejection of a request for the object t quotes a Secret."""
+
+    def _request(self, method: str, kind: str, namespace: str | None, *arguments: Any, **named: Any) -> Manifest:
+        if arguments[:1] == ("t",):
+            raise self._error(method, kind, namespace, "t", 500, f"Invalid value: {PASSWORD}")
+        return super()._request(method, kind, namespace, *arguments, **named)
+
+
+@pytest.mark.parametrize("is_rejected", [False, True])
+def test_secrets_of_the_environment_of_a_collector_are_masked(is_rejected: bool) -> None:
+    """They are read for their checksum only, but pods have them, and any message may quote them."""
+    manifest = collector()
+    manifest["spec"]["values"] = {"environmentSecrets": ["s", "t"]}
+    api = Quoting(objects={("Secret", "s"): SECRET}) if is_rejected else MemoryApi(objects={("Secret", "s"): SECRET})
+    options = COLLECTOR.to_options({**DEFAULTS, **_defaults(COLLECTOR)}, True, Options().meter)
+    if is_rejected:
+        with pytest.raises(KubernetesError) as raised:
+            COLLECTOR.reconcile(api, manifest, options, NOW)
+        assert (PARTS[0] in str(raised.value), MASK in str(raised.value)) == (False, True)
+    else:
+        report = COLLECTOR.reconcile(api, manifest, options, NOW)
+        assert report.masking.text(PASSWORD) == MASK
 
 
 DEFAULTS: Mapping[str, Any] = {"operator": False, "allowed_reference_namespaces": []}
