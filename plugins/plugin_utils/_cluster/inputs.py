@@ -192,5 +192,5 @@ class Inputs:
         return replace(self, observed=self.observed.with_objects(more))
 
     def ask(self, *questions: Question[Any]) -> DruidState:
-        """Return all answers of Druid so far, including those to these questions, or why there are none."""
+        """Return the answers of Druid to these questions, or why there are none."""
         return self.reads.ask_druid(self, questions)

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import router
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import ask
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import (
     ConnectionDetails,
@@ -38,6 +38,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons, request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import announce_nothing
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 
 # Shorter than in the modules: a reconcile that waits for Druid delays other clusters.
 TIMEOUTS = Timeouts(read_timeout=10, retry_timeout=5)
@@ -79,10 +80,6 @@ def to_options(arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> 
     )
 
 
-# What was read to connect: messages must not contain the values.
-Secrets = dict[ReferenceKey, Manifest | None]
-
-
 class Source(Protocol):
     """A cluster as it was read: the resource, what it specifies, and the live objects."""
 
@@ -100,21 +97,21 @@ class Source(Protocol):
 
 
 def connected(
-    api: KubernetesApi, source: Source, options: Options, secrets: Secrets, purpose: str
+    api: KubernetesApi, reads: Reads, source: Source, options: Options, purpose: str
 ) -> AbstractContextManager[Any]:
     """Return the connection to the Druid of a cluster. No request is sent to it. ConnectionUnavailable.
 
-    `purpose` is what needs it, such as a field. The Secrets that are read are added to `secrets`.
+    `reads` gets its Secrets. `purpose` is what needs the connection, such as a field.
     """
-    return _connected(_details(api, source, options, secrets, purpose), options)
+    return _connected(_details(api, reads, source, options, purpose), options)
 
 
 def ask_druid(
-    api: KubernetesApi, inputs: Inputs, questions: tuple[Question[Any], ...], options: Options, secrets: Secrets
+    api: KubernetesApi, inputs: Inputs, questions: tuple[Question[Any], ...], options: Options
 ) -> dict[Question[Any], Any]:
-    """Return the answers, or why there are none. The Secrets that are read are added to `secrets`."""
+    """Return the answers, or why there are none."""
     try:
-        details = _details(api, inputs, options, secrets, "The state of Druid")
+        details = _details(api, inputs.reads, inputs, options, "The state of Druid")
         is_own_router = options.url is None and not inputs.cluster.endpoint.get("url")
         unready = inputs.observed.unready_groups(inputs.cluster, (router.ROUTER,)) if is_own_router else []
         if unready:
@@ -140,15 +137,14 @@ def _connected(details: ConnectionDetails, options: Options) -> Iterator[Any]:
         yield client
 
 
-def _details(api: KubernetesApi, source: Source, options: Options, secrets: Secrets, purpose: str) -> ConnectionDetails:
+def _details(api: KubernetesApi, reads: Reads, source: Source, options: Options, purpose: str) -> ConnectionDetails:
     cluster = source.cluster
     keys = secrets_of(cluster)
     refusal = disallowed_secret(keys, cluster.namespace, options.allowed_reference_namespaces)
     if refusal is not None:
         raise ConnectionUnavailable(refusal.reason, refusal.message)
     try:
-        read = {key: api.get("Secret", key.namespace, key.name) for key in keys}
-        secrets.update({ReferenceKey("Secret", key.namespace, key.name): live for key, live in read.items()})
+        read = {key: reads.get("Secret", key.name, key.namespace) for key in keys}
         if options.url:
             return connection_details(cluster, options.url, read)
         url = cluster.endpoint.get("url") or _router(source, purpose)

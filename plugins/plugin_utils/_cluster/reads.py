@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cha
     unlisted_objects,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import FEATURES
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, ObjectKey, Observed, key_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.missing_pods import EVENT
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import (
@@ -108,23 +108,17 @@ _LOG_LINES, _MAX_LOG_BYTES = (1000, 100), 256 * 1024
 
 
 class ClusterReads(DryRuns):
-    """`druid` has the answers so far, and `secrets` what was read to connect.
-
-    `templates` has the dry runs so far of workloads whose pod templates seem to differ: the API server normalizes them.
-    """
+    """What decisions about a cluster can read."""
 
     def __init__(self, api: KubernetesApi, namespace: str, options: Options) -> None:
         super().__init__(api, namespace, _OPTIONAL)
         self._options = options
-        self.druid = DruidState()
-        self.secrets: dict[ReferenceKey, Manifest | None] = {}
-        self.templates: dict[ObjectKey, Verdict] = {}
+        self._answers: dict[Question[Any], Any] = {}
         self._reads_logs = True
 
-    def read_secrets(self) -> dict[ReferenceKey, Manifest | None]:
+    def read_secrets(self) -> dict[ReferenceKey, Manifest]:
         """Return all Secrets that were read: messages must not contain their values."""
-        found = (each for each in self.read_objects() if each.get("kind") == "Secret")
-        return {**{_secret_key(each): each for each in found}, **self.secrets}
+        return {_secret_key(each): each for each in self.read_objects() if each.get("kind") == "Secret"}
 
     def storage_class(self, name: str) -> Manifest | str:
         """Return the storage class, or why it could not be read: the permission is cluster-wide, and can be missing."""
@@ -166,22 +160,15 @@ class ClusterReads(DryRuns):
         """Return the object if it exists, which is read if its creation is not accepted."""
         return None if self.dry_run(creation).after is not None else self.get(*creation.key)
 
-    def template(self, step: Step) -> Verdict:
-        """Return the verdict on a workload whose pod template seems to differ."""
-        if step.key not in self.templates:
-            self.templates[step.key] = self.dry_run(step)
-        return self.templates[step.key]
-
     def ask_druid(self, inputs: Inputs, questions: tuple[Question[Any], ...]) -> DruidState:
-        """Return all answers of Druid so far, including those to these questions, or why there are none."""
-        missing = self.druid.missing_answers(questions)
+        """Return the answers of Druid to these questions, or why there are none."""
+        missing = tuple(question for question in questions if question not in self._answers)
         if missing:
             # The import of the HTTP client is slow, and a cluster at rest needs nothing of Druid.
             from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import ask_druid
 
-            answers = ask_druid(self._api, inputs, missing, self._options, self.secrets)
-            self.druid = self.druid.with_answers(answers)
-        return self.druid
+            self._answers |= ask_druid(self._api, inputs, missing, self._options)
+        return DruidState({question: self._answers[question] for question in questions})
 
     def _storage_class(self, name: str) -> Manifest | str:
         try:

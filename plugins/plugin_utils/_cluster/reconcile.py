@@ -25,7 +25,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ClusterResult, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import DryRuns, observe
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, ReferenceKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import connected_once
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
@@ -33,6 +33,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding, Rank, pause_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, execute
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 
@@ -70,7 +71,6 @@ def _reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: da
         inputs = observe(api, resource, options, now)
     with options.phases("decide"):
         plan, draft = decide(inputs)
-    secrets = inputs.reads.secrets
     result = ClusterResult(resource, inputs.cluster, inputs.observed, plan)
     if draft is not None:
         stored = stored_replicas(draft.verdicts)
@@ -80,10 +80,10 @@ def _reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: da
     paused = pause_finding(result.cluster.annotations, result.cluster.spec)
     is_plan = options.check_mode or paused is not None
     if not is_plan:
-        with connected_once(partial(_connected, api, result, options, secrets)) as druid:
+        with connected_once(partial(_connected, api, inputs.reads, result, options)) as druid:
             result = _acted(result, plan.steps, Context(api, druid), options)
     # after the writes in Kubernetes: no repair waits for Druid
-    with connected_once(partial(_connected, api, result, options, secrets)) as druid:
+    with connected_once(partial(_connected, api, inputs.reads, result, options)) as druid:
         result = _in_druid(result, Context(api, druid), options, is_plan=is_plan)
     # Messages must not contain the values of the Secrets that were read.
     observed = replace(result.observed, references={**result.observed.references, **inputs.reads.read_secrets()})
@@ -91,16 +91,12 @@ def _reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: da
 
 
 def _connected(
-    api: KubernetesApi,
-    result: ClusterResult,
-    options: Options,
-    secrets: dict[ReferenceKey, Manifest | None],
-    purpose: str,
+    api: KubernetesApi, reads: Reads, result: ClusterResult, options: Options, purpose: str
 ) -> AbstractContextManager[Any]:
     # The import of the HTTP client is slow, and most reconciles need nothing of Druid.
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import connected
 
-    return connected(api, result, options, secrets, purpose)
+    return connected(api, reads, result, options, purpose)
 
 
 def _in_druid(result: ClusterResult, context: Context, options: Options, *, is_plan: bool) -> ClusterResult:

@@ -18,7 +18,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context
 
 _T = TypeVar("_T")
-_DRY_RUN = "dry run"
 
 
 class Reads:
@@ -67,19 +66,13 @@ class Reads:
 
     def dry_run(self, step: Any) -> Any:
         """Return the verdict of the API server on a step; ApiError if it rejects the step."""
-        return self.ask(_DRY_RUN, step, lambda: step.dry_run(Context(self._api)))
+        return self.ask("dry run", step, lambda: step.dry_run(Context(self._api)))
 
     def ask(self, question: str, about: Any, answer: Callable[[], _T]) -> _T:
         """Return what a server, or Helm, answers to a question about something; an ApiError is an answer, too."""
         if about not in self._subjects:
             self._subjects.append(about)
         return self._once((question, self._subjects.index(about)), answer)
-
-    @property
-    def accepted(self) -> tuple[Any, ...]:
-        """The verdicts on the steps that the API server has accepted so far, in order."""
-        found = (known for key, known in self._known.items() if key[0] == _DRY_RUN)
-        return tuple(each for each in found if not isinstance(each, ApiError))
 
     def _list(self, kind: str, namespace: str | None, label_selector: str, field_selector: str) -> tuple[Manifest, ...]:
         try:

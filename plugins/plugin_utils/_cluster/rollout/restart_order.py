@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import configuration_hash_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.readiness import GroupState
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import RECREATE, Effect, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Effect, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import druid_version, main_image
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
@@ -69,25 +69,22 @@ def blocked_restarts(candidates: Iterable[Step], findings: Iterable[Finding], in
     What seems to be another pod template may be none for the API server, which a dry run shows.
     """
     blocked = blocked_groups(findings)
-    found = (_predicted(step, inputs) for step in candidates if step.group is not None and step.group in blocked)
-    restarts = tuple(step for step in found if step.restart.pods)
-    for step in restarts:
-        if step.manifest and step.operation is not RECREATE:
-            inputs.reads.template(step)
-    judged = (_predicted(step, inputs) for step in restarts)
-    return tuple(step for step in judged if step.restart.pods)
+    steps = (step for step in candidates if step.group is not None and step.group in blocked)
+    stored = (_stored(step, inputs) for step in steps if _predicted(step).restart.pods)
+    return tuple(step for step in stored if step.restart.pods)
 
 
-def _predicted(step: Step, inputs: Inputs) -> Step:
-    """Return the step with the object afterwards, from a dry run as far as it was not rejected."""
-    template = inputs.reads.templates.get(step.key)
-    stored = None if template is None else template.after
-    after = inputs.admitted.get(step.key) if step.operation is RECREATE else stored
-    if after is not None:
-        return replace(step, after=after)
-    if step.operation is not RECREATE or step.live is None or step.after is not None:
+def _predicted(step: Step) -> Step:
+    """Return the step with the object afterwards, as the manifest changes the live one."""
+    if not step.manifest or step.live is None or step.after is not None:
         return step
     return replace(step, after=compare(step.live, step.manifest).predicted)
+
+
+def _stored(step: Step, inputs: Inputs) -> Step:
+    """Return the step with the object afterwards, from a dry run if that is not rejected."""
+    after = inputs.reads.dry_run(step).after if step.manifest else None
+    return _predicted(step) if after is None else replace(step, after=after)
 
 
 def behind_blocked(

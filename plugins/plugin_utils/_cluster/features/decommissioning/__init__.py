@@ -20,8 +20,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.groups import (
     LIST,
-    ask_about_servers,
     decommission_of,
+    druid_state,
     live_replicas,
     with_names,
 )
@@ -61,11 +61,6 @@ if TYPE_CHECKING:
 
 class Decommissioning(Feature):
     """Keeps the pods of Historicals until they have no segments, and their names in a list of the Coordinator."""
-
-    def prepared(self, inputs: Inputs) -> Inputs:
-        """Ask Druid about its Historicals."""
-        ask_about_servers(inputs)
-        return inputs
 
     def desired(self, desired: Desired, inputs: Inputs) -> Desired:
         """Return the desired objects, in which StatefulSets have the record, and keep the pods that must not stop."""
@@ -206,7 +201,7 @@ def _in_druid(decided: Decommission, inputs: Inputs) -> Iterator[ChangeList]:
 
     In check mode, the record counts as written.
     """
-    config = inputs.reads.druid.answers.get(COORDINATOR_CONFIG)
+    config = druid_state(inputs).answers.get(COORDINATOR_CONFIG)
     if not isinstance(config, Mapping):
         return
     what, before = ObjectKey("dynamic configuration", "coordinator"), sorted(entries_of(config, LIST))

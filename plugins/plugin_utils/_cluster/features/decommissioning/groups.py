@@ -55,6 +55,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
     LOAD_QUEUES,
     LOAD_STATUS,
     SERVERS,
+    DruidState,
+    Question,
     Unavailable,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
@@ -65,24 +67,27 @@ LIST = "decommissioningNodes"
 _NEEDED = (SERVERS, LOAD_QUEUES, COORDINATOR_CONFIG)
 
 
-def ask_about_servers(inputs: Inputs) -> None:
-    """Ask Druid about its servers, if a group of Historicals shrinks, or a name is in the record."""
-    if needs_answers(inputs):
-        druid = inputs.ask(*_NEEDED, LOAD_STATUS)
-        while druid.missing_answers(asked := replica_questions(_situation(inputs), druid)):
-            druid = inputs.ask(*asked)
-
-
-def needs_answers(inputs: Inputs) -> bool:
-    """True if Druid has to be asked.
+def druid_state(inputs: Inputs) -> DruidState:
+    """Return what Druid answers about its servers: nothing unless a group of Historicals shrinks, or one is recorded.
 
     A Druid that is stopped cannot answer: the names are removed from its list when it runs again.
     """
+    if not _needs_answers(inputs):
+        return DruidState()
+    asked: tuple[Question[Any], ...] = (*_NEEDED, LOAD_STATUS)
+    druid = inputs.ask(*asked)
+    while druid.missing_answers(more := replica_questions(_situation(inputs, druid), druid)):
+        asked = (*asked, *more)
+        druid = inputs.ask(*asked)
+    return druid
+
+
+def _needs_answers(inputs: Inputs) -> bool:
     return not inputs.cluster.stopped and (any(entry.server for entry in record_of(inputs)) or any(shrinking(inputs)))
 
 
 def decommission_of(inputs: Inputs) -> Decommission:
-    """Return the decision about the Historicals; the answers of Druid are in the inputs, if they are needed."""
+    """Return the decision about the Historicals. Druid is asked if it is needed."""
     record = record_of(inputs)
     if inputs.cluster.stopped or (not record and not any(shrinking(inputs))):
         return Decommission(record=record)
@@ -91,10 +96,8 @@ def decommission_of(inputs: Inputs) -> Decommission:
 
 def unavailable(inputs: Inputs) -> Unavailable | None:
     """Return why an answer is missing, None if all are there, or were not needed."""
-    if not needs_answers(inputs):
-        return None
-    answers = (inputs.reads.druid.answers.get(each) for each in _NEEDED)
-    return next((each for each in answers if isinstance(each, Unavailable)), None)
+    known = druid_state(inputs).answers
+    return next((each for each in (known.get(question) for question in _NEEDED) if isinstance(each, Unavailable)), None)
 
 
 def with_names(due: SpecifiedConfigs, ours: frozenset[str]) -> SpecifiedConfigs:
@@ -131,43 +134,48 @@ def live_replicas(group: Group, inputs: Inputs) -> int:
 
 def situation(inputs: Inputs) -> Situation:
     """Return what the decision is based on."""
-    return with_replicas(_situation(inputs), inputs.reads.druid)
+    druid = druid_state(inputs)
+    return with_replicas(_situation(inputs, druid), druid)
 
 
-def _situation(inputs: Inputs) -> Situation:
+def _situation(inputs: Inputs, druid: DruidState) -> Situation:
     """Return the same without what is asked about replicas."""
-    servers, record = _servers(inputs), record_of(inputs)
-    staying = _staying(inputs, record, servers or ())
+    servers, record = _servers(druid), record_of(inputs)
+    staying = _staying(inputs, record, servers or (), druid)
     others = tuple(server for server in servers or () if server.name not in staying)
     groups = tuple(_shrinking_group(group, inputs, others) for group in shrinking(inputs))
     existing = frozenset(entry.pod for entry in record if _is_stopping(entry, inputs))
     leaving = frozenset(pod.name for group in groups for pod in group.pods)
-    druid = None if servers is None else _in_druid(inputs, servers, leaving | existing)
-    return Situation(groups, existing | leaving, record, druid, inputs.now, staying, annotated_names(inputs))
+    known = None if servers is None else _in_druid(inputs, servers, leaving | existing, druid)
+    return Situation(groups, existing | leaving, record, known, inputs.now, staying, annotated_names(inputs))
 
 
-def _staying(inputs: Inputs, record: tuple[Entry, ...], servers: tuple[HistoricalServer, ...]) -> frozenset[str]:
+def _staying(
+    inputs: Inputs, record: tuple[Entry, ...], servers: tuple[HistoricalServer, ...], druid: DruidState
+) -> frozenset[str]:
     """Return the names of the pods that the spec keeps: of those in the record, in Druid's list, and of its servers."""
-    listed = entries_of(_answer(inputs, COORDINATOR_CONFIG) or {}, LIST)
+    listed = entries_of(_answer(druid, COORDINATOR_CONFIG) or {}, LIST)
     known = (entry.server for entry in record if entry.server)
     candidates = frozenset((*known, *listed, *(server.name for server in servers)))
     found = (names_of(pod, group, candidates) for group, _name, pod in _kept_pods(inputs) if pod is not None)
     return frozenset().union(*found)
 
 
-def _answer(inputs: Inputs, question: Any) -> Any:
+def _answer(druid: DruidState, question: Question[Any]) -> Any:
     """Return the answer, None if there is none."""
-    found = inputs.reads.druid.answers.get(question)
-    return None if isinstance(found, Unavailable) else found
+    answer = druid.answers.get(question)
+    return None if isinstance(answer, Unavailable) else answer
 
 
-def _servers(inputs: Inputs) -> tuple[HistoricalServer, ...] | None:
-    found = [_answer(inputs, question) for question in _NEEDED]
-    return None if any(each is None for each in found) else historical_servers(found[0], found[1])
+def _servers(druid: DruidState) -> tuple[HistoricalServer, ...] | None:
+    servers, queues, config = (_answer(druid, question) for question in _NEEDED)
+    return None if servers is None or queues is None or config is None else historical_servers(servers, queues)
 
 
-def _in_druid(inputs: Inputs, servers: tuple[HistoricalServer, ...], stopping: frozenset[str]) -> InDruid:
-    config, status = _answer(inputs, COORDINATOR_CONFIG), _answer(inputs, LOAD_STATUS)
+def _in_druid(
+    inputs: Inputs, servers: tuple[HistoricalServer, ...], stopping: frozenset[str], druid: DruidState
+) -> InDruid:
+    config, status = _answer(druid, COORDINATOR_CONFIG), _answer(druid, LOAD_STATUS)
     return InDruid(
         servers,
         frozenset(entries_of(config, LIST)),

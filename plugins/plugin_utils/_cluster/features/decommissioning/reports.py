@@ -15,6 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.groups import (
     LIST,
+    druid_state,
     situation,
     unavailable,
 )
@@ -167,12 +168,12 @@ def _cause(decided: Decommission, inputs: Inputs) -> str:
 
 def _unreported(inputs: Inputs) -> Iterator[str]:
     brokers = (group for group in inputs.cluster.groups if group.node_type == "broker")
-    return unknown_replicas(situation(inputs), inputs.reads.druid, [*brokers])
+    return unknown_replicas(situation(inputs), druid_state(inputs), [*brokers])
 
 
 def _stops_moves(inputs: Inputs) -> str | None:
     """Return the setting of the Coordinator because of which it moves no segment now, if there is one."""
-    config = inputs.reads.druid.answers.get(COORDINATOR_CONFIG)
+    config = druid_state(inputs).answers.get(COORDINATOR_CONFIG)
     if not isinstance(config, Mapping):
         return None
     if config.get("pauseCoordination") is True:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.groups import (
-    ask_about_workers,
     drains,
     is_under_way,
 )
@@ -54,11 +53,6 @@ class Draining(Feature):
     """Drains the workers of a group, one after the other in a rollout, and all that fewer replicas remove at once."""
 
     texts = ((_FIELD, "message"),)
-
-    def prepared(self, inputs: Inputs) -> Inputs:
-        """Ask Druid about the workers."""
-        ask_about_workers(inputs)
-        return inputs
 
     def desired(self, desired: Desired, inputs: Inputs) -> Desired:
         """Return the desired objects, in which StatefulSets keep the pods that are not drained."""

@@ -6,9 +6,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.decision import drain
@@ -53,7 +54,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads 
     replicas,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import LASTING, Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
+    LASTING,
+    DruidState,
+    Question,
+    Unavailable,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready, seconds_since
@@ -66,7 +72,19 @@ def drains(inputs: Inputs) -> tuple[GroupDrain, ...]:
 
 
 def worker_groups(inputs: Inputs) -> Iterator[tuple[Group, WorkerGroup]]:
-    """Yield the groups that are drained, or have been so: with their workers, if Druid was asked."""
+    """Yield the groups that are drained, or have been so. Druid is asked for the workers of drains that are under way.
+
+    The questions about all groups are sent together.
+    """
+    groups = [*_worker_groups(inputs)]
+    under_way = [(group, found) for group, found in groups if is_under_way(found)]
+    druid = _druid_state(under_way, inputs)
+    for group, found in groups:
+        yield group, _with_workers(found, group, inputs, druid) if (group, found) in under_way else found
+
+
+def _worker_groups(inputs: Inputs) -> Iterator[tuple[Group, WorkerGroup]]:
+    """Yield the same groups without what Druid knows."""
     for group in inputs.cluster.groups:
         live, manifest = _live(inputs, group), _desired(inputs, group)
         if manifest is None:
@@ -78,26 +96,26 @@ def worker_groups(inputs: Inputs) -> Iterator[tuple[Group, WorkerGroup]]:
             is_concerned = is_drained(group) or records or _is_marked(live)
             found = _worker_group(inputs, group, live, manifest, records) if is_concerned else None
         if found is not None:
-            yield group, _with_workers(found, group, inputs)
+            yield group, found
 
 
-def ask_about_workers(inputs: Inputs) -> None:
-    """Ask Druid what the next step of the drains depends on; nothing if none is under way."""
-    groups = [(group, found) for group, found in worker_groups(inputs) if is_under_way(found)]
+def _druid_state(groups: Collection[tuple[Group, WorkerGroup]], inputs: Inputs) -> DruidState:
+    """Return what Druid answers about what the next step of the drains depends on; nothing if none is under way."""
     if not groups:
-        return
-    inputs.ask(questions.WORKERS)
-    workers = _workers(inputs)
+        return DruidState()
+    asked: tuple[Question[Any], ...] = (questions.WORKERS,)
+    druid = inputs.ask(*asked)
     drained = [
         worker
         for group, found in groups
         for pod, record in _pods_with_records(inputs, group, found)
-        if (worker := worker_of(pod, group.port, workers)) is not None and reads_streams(worker, record, inputs.now)
+        if (worker := _worker_of(pod, group, druid)) is not None and reads_streams(worker, record, inputs.now)
     ]
     if drained:
-        druid = inputs.ask(*FOR_HANDOFF)
-        druid = inputs.ask(*(each for worker in drained for each in payloads(druid, worker)))
-        inputs.ask(*(each for worker in drained for each in statuses(druid, worker)))
+        druid = inputs.ask(*(asked := (*asked, *FOR_HANDOFF)))
+        druid = inputs.ask(*(asked := (*asked, *(each for worker in drained for each in payloads(druid, worker)))))
+        druid = inputs.ask(*asked, *(each for worker in drained for each in statuses(druid, worker)))
+    return druid
 
 
 def is_under_way(group: WorkerGroup) -> bool:
@@ -212,30 +230,21 @@ def _is_running(pod: Manifest) -> bool:
     )
 
 
-def _with_workers(found: WorkerGroup, group: Group, inputs: Inputs) -> WorkerGroup:
-    if inputs.reads.druid.missing_answers((questions.WORKERS,)):
-        return found
-    answer = inputs.reads.druid.answer(questions.WORKERS)
+def _with_workers(found: WorkerGroup, group: Group, inputs: Inputs, druid: DruidState) -> WorkerGroup:
+    answer = druid.answer(questions.WORKERS)
     if isinstance(answer, Unavailable):
         return replace(found, unreachable=answer.message.rstrip("."), is_refused=answer.cause in LASTING)
-    pods = {pod["metadata"]["name"]: pod for pod in inputs.observed.pods_of(group)}
-    return replace(found, pods=tuple(_with_worker(each, pods[each.name], found, group, inputs) for each in found.pods))
+    workers = {
+        pod["metadata"]["name"]: as_worker(worker, druid, is_read=reads_streams(worker, record, inputs.now))
+        for pod, record in _pods_with_records(inputs, group, found)
+        if (worker := _worker_of(pod, group, druid)) is not None
+    }
+    return replace(found, pods=tuple(replace(pod, worker=workers.get(pod.name)) for pod in found.pods))
 
 
-def _with_worker(pod: WorkerPod, live: Manifest, found: WorkerGroup, group: Group, inputs: Inputs) -> WorkerPod:
-    worker, druid = worker_of(live, group.port, _workers(inputs)), inputs.reads.druid
-    if worker is None:
-        return pod
-    record = next((each for each in found.records if each.pod == pod.name), None)
-    is_read = reads_streams(worker, record, inputs.now) and not druid.missing_answers(FOR_HANDOFF)
-    is_read = is_read and not druid.missing_answers(payloads(druid, worker))
-    is_read = is_read and not druid.missing_answers(statuses(druid, worker))
-    return replace(pod, worker=as_worker(worker, druid, is_read=is_read))
-
-
-def _workers(inputs: Inputs) -> tuple[questions.Worker, ...]:
-    answer = inputs.reads.druid.answer(questions.WORKERS)
-    return () if isinstance(answer, Unavailable) else answer
+def _worker_of(pod: Manifest, group: Group, druid: DruidState) -> questions.Worker | None:
+    answer = druid.answer(questions.WORKERS)
+    return worker_of(pod, group.port, () if isinstance(answer, Unavailable) else answer)
 
 
 def _pods_with_records(inputs: Inputs, group: Group, found: WorkerGroup) -> Iterator[tuple[Manifest, Record | None]]:
@@ -247,7 +256,7 @@ def _restarts(inputs: Inputs, group: Group, live: Manifest, manifest: Manifest) 
     """True if pods will restart; the API server normalizes a template."""
     if not _may_restart(live, manifest):
         return False
-    after = inputs.reads.template(_update(group, live, manifest)).after if is_drained(group) else None
+    after = inputs.reads.dry_run(_update(group, live, manifest)).after if is_drained(group) else None
     return after is None or bool(after["spec"]["template"] != live["spec"]["template"])
 
 

@@ -72,7 +72,8 @@ def ignored_updates(inputs: Inputs) -> list[str]:
 
 def _is_ignored(step: UpdateClaim, inputs: Inputs) -> bool:
     """True if a dry run shows that the API server would accept the change, and not store it."""
-    return any(each.step == step and not step.has_effect(each.after) for each in inputs.reads.accepted)
+    after = inputs.reads.dry_run(step).after
+    return after is not None and not step.has_effect(after)
 
 
 def _ignored(change: str) -> str:

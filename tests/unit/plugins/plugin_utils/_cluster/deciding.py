@@ -48,7 +48,7 @@ class Answers(ClusterReads):
     ) -> None:
         self.objects = {key_of(each): each for each in objects}
         self.lists, self.classes, self.verdicts, self.answers = lists or {}, classes or {}, verdicts or {}, answers
-        self.druid, self.secrets, self.templates = druid or DruidState(), {}, {}
+        self.druid = druid or DruidState()
         self.logs, self._known = logs or {}, {}
         self.asked: list[Any] = []
 
@@ -74,25 +74,18 @@ class Answers(ClusterReads):
         self._note(step)
         return self.verdicts.get(step.key) or _accepted(step)
 
-    @property
-    def accepted(self) -> tuple[Verdict, ...]:
-        return tuple(each for each in map(self.dry_run, self.dry_runs) if each.rejection is None)
-
     def existing(self, creation: Apply) -> Manifest | None:
         return self.get(*creation.key)
 
     def dry_run_of_creation(self, step: Step) -> Verdict:
         return self.verdicts.get(step.key) or Verdict(step)
 
-    def template(self, step: Step) -> Verdict:
-        return self.templates.setdefault(step.key, self.verdicts.get(step.key) or Verdict(step, after=step.after))
-
     def ask_druid(self, _inputs: Inputs, questions: tuple[Question[Any], ...]) -> DruidState:
         if missing := self.druid.missing_answers(questions):
             assert self.answers is not None, missing
             self.asked.append(missing)
             self.druid = self.druid.with_answers({question: self.answers[question] for question in missing})
-        return self.druid
+        return DruidState({question: self.druid.answer(question) for question in questions})
 
     def _note(self, read: Any) -> None:
         """Equal reads are answered once."""

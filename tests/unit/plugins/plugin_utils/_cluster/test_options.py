@@ -19,7 +19,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads impo
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import ReferenceKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import Timeouts
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import SERVERS, WORKERS, Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
+    SERVERS,
+    WORKERS,
+    Question,
+    Unavailable,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import connected_once
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
@@ -87,11 +92,17 @@ CAUSES: list[tuple[str, Inputs, str | None, bool, dict[str, str], str, str]] = [
 def test_why_there_is_no_answer(
     found: Inputs, url: str | None, refuses: bool, secret: dict[str, str], cause: str, text: str
 ) -> None:
-    answers = ask_druid(Secrets(**secret), found, (SERVERS, WORKERS), options(url, refuses), {})
+    answers = asked(Secrets(**secret), found, (SERVERS, WORKERS), options(url, refuses))
     for question in (SERVERS, WORKERS):
         answer = answers[question]
         assert isinstance(answer, Unavailable)
         assert (answer.cause, text in answer.message, CANARY in answer.message) == (cause, True, False)
+
+
+def asked(
+    api: Secrets, found: Inputs, questions: tuple[Question[Any], ...], options: Options
+) -> dict[Question[Any], Any]:
+    return ask_druid(api, replace(found, reads=ClusterReads(api, "ns", options)), questions, options)
 
 
 def options(url: str | None = None, refuse_own_host: bool = False) -> Options:
@@ -109,14 +120,14 @@ class WithoutEndpoints(Secrets):
 
 def test_what_cannot_be_read_to_connect_is_no_error(server: Server) -> None:
     found = of(endpoint={"url": server.url})
-    answers = ask_druid(WithoutEndpoints(), found, (SERVERS,), options(refuse_own_host=True), {})
+    answers = asked(WithoutEndpoints(), found, (SERVERS,), options(refuse_own_host=True))
     assert isinstance(answers[SERVERS], Unavailable)
     assert ("broken" in answers[SERVERS].message, server.requests) == (True, [])
 
 
 def test_the_own_host_gets_no_request(server: Server) -> None:
     found = of(endpoint={"url": server.url})
-    answers = ask_druid(Secrets(), found, (SERVERS,), options(refuse_own_host=True), {})
+    answers = asked(Secrets(), found, (SERVERS,), options(refuse_own_host=True))
     refused = answers[SERVERS]
     assert isinstance(refused, Unavailable)
     assert (refused.cause, server.requests) == (questions.NOT_CONNECTABLE, [])
@@ -126,7 +137,7 @@ def test_the_credentials_of_the_secret_are_sent(server: Server) -> None:
     historical = {"host": "h:8083", "type": "historical", "tier": "hot", "currSize": 5, "maxSize": 9}
     server.responses = [Response(body=[historical])]
     secret = {"OperatorUserName": "me", "OperatorPassword": CANARY}
-    answers = ask_druid(Secrets(**secret), of(auth=LOGIN), (SERVERS,), options(server.url), {})
+    answers = asked(Secrets(**secret), of(auth=LOGIN), (SERVERS,), options(server.url))
     assert answers[SERVERS] == (("h:8083", "historical", "hot", 5, 9),)
     login = base64.b64encode(f"me:{CANARY}".encode()).decode()
     assert [each.headers["authorization"] for each in server.requests] == [[f"Basic {login}"]]
@@ -137,8 +148,7 @@ def test_the_secret_is_known_to_the_masker() -> None:
     reads = ClusterReads(Secrets(**secret), "ns", options(NOWHERE))
     found = replace(of(auth=LOGIN), reads=reads)
     found.ask(SERVERS)
-    assert found.ask(WORKERS).missing_answers((SERVERS, WORKERS)) == ()
-    assert reads.secrets[ReferenceKey("Secret", "ns", "login")] is not None
+    assert [*reads.read_secrets()] == [ReferenceKey("Secret", "ns", "login")]
 
 
 def test_a_write_that_fails_has_a_reason() -> None:
@@ -149,19 +159,20 @@ def test_a_write_that_fails_has_a_reason() -> None:
 
 def test_requests_share_a_connection(server: Server) -> None:
     secret = {"OperatorUserName": "me", "OperatorPassword": CANARY}
-    api, secrets = Secrets(**secret), dict[Any, Any]()
+    api = Secrets(**secret)
+    reads = ClusterReads(api, "ns", options())
     server.responses = [Response(body={}), Response(body={})]
-    with connected_once(partial(connected, api, of(auth=LOGIN), options(server.url), secrets)) as druid:
-        assert (secrets, server.requests) == ({}, [])
+    with connected_once(partial(connected, api, reads, of(auth=LOGIN), options(server.url))) as druid:
+        assert ([*reads.read_objects()], server.requests) == ([], [])
         first, second = execute((DISABLE, replace(DISABLE, what=ObjectKey("worker", "n:8091"))), Context(api, druid))
         assert druid("a") is druid("b")
     assert (first.is_done, second.is_done, len(server.requests)) == (True, True, 2)
-    assert [*secrets] == [ReferenceKey("Secret", "ns", "login")]
+    assert [*reads.read_secrets()] == [ReferenceKey("Secret", "ns", "login")]
 
 
 def written(found: Inputs) -> StepResult[Any]:
     api = Secrets(OperatorUserName="me", OperatorPassword=CANARY)
-    with connected_once(partial(connected, api, found, options(), {})) as druid:
+    with connected_once(partial(connected, api, ClusterReads(api, "ns", options()), found, options())) as druid:
         [result] = execute((DISABLE,), Context(api, druid))
     assert result.error is not None
     return result

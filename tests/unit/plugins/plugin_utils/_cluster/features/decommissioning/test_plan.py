@@ -23,9 +23,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     with_decommission,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.groups import (
-    ask_about_servers,
     decommission_of,
-    needs_answers,
+    druid_state,
     situation,
     with_names,
 )
@@ -174,7 +173,7 @@ AT_REST = [
 @pytest.mark.parametrize(("which", "live"), AT_REST)
 def test_nothing_is_asked(which: Cluster, live: Observed) -> None:
     found = inputs(which, live)
-    assert not needs_answers(found)
+    assert druid_state(found) == DruidState()
     assert (decommission_of(found).replicas, decommission_of(found).record) == ({}, ())
 
 
@@ -187,7 +186,7 @@ def test_druid_is_asked_about_a_group_that_shrinks_and_about_a_recorded_name() -
 def asked(found: Inputs, druid: DruidState) -> list[tuple[Question[Any], ...]]:
     """Return what a Druid with these answers is asked."""
     found = deciding.with_answers(found, answers=druid.answers)
-    ask_about_servers(found)
+    druid_state(found)
     return deciding.answers_of(found).questions
 
 

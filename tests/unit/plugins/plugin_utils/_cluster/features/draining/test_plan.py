@@ -21,10 +21,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.readiness import group_states
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import (
+    decided,
+    inputs,
+    with_answers,
+)
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.features.draining.planning import (
     ANY,
     GROUP,
@@ -62,6 +69,19 @@ def test_a_changed_template_is_written_with_a_partition_of_all_pods() -> None:
     # The partition is that of a drain, although no worker is recorded yet.
     assert step.manifest["metadata"]["annotations"][names.DRAIN_ANNOTATION] == "[]"
     assert any("restarts 2" in line or "2 pods" in line for line in plan_output.lines(plan)), plan_output.lines(plan)
+
+
+def test_a_blocked_drain_counts_as_it_would_be_written() -> None:
+    """Whether the spec restarts pods is another question than what the write of a drained group does to them."""
+    which, image = rolling.cluster(**STRATEGY), {"image": rolling.NEW}
+    node = {**image, "replicas": 0, "runtime.properties": "druid.worker.capacity=2"}
+    changed = rolling.cluster(nodes={GROUP: node, "brokers": image}, **STRATEGY)
+    found = inputs(changed, live(which), now=NOW)
+    config_map = ObjectKey("ConfigMap", f"{NAME}-config")
+    rejected = Verdict(Apply(manifest=found.desired.groups[GROUP][0]), rejection=Finding("Rejected", "No.", GROUP))
+    plan = decided(with_answers(found, answers=druid(worker(0), worker(1)), verdicts={config_map: rejected}))
+    assert rolling.restarted(plan) == []
+    assert ["brokers restarts after middlemanagers" in text for text in plan.rollout_warnings] == [True]
 
 
 def test_the_record_is_written_before_the_worker_is_disabled() -> None:
