@@ -22,7 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.mer
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.recreate import Recreate
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import CREATE, RECREATE, Step, Verdict
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare, differs
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.field_ownership import (
     REPLICAS,
@@ -65,7 +65,7 @@ def unlisted_objects(inputs: Inputs) -> tuple[Manifest, ...]:
     if all(key_of(manifest) in inputs.observed.objects for _group, manifest in desired_objects(inputs.desired)):
         return ()
     steps = changed_objects(inputs.cluster, inputs.desired, inputs.observed)
-    found = (inputs.reads.existing(step) for step in steps if step.operation is CREATE)
+    found = (inputs.reads.existing(step) for step in steps if step.live is None)
     return tuple(live for live in found if live is not None)
 
 
@@ -76,7 +76,7 @@ def dry_runs_of_recreations(inputs: Inputs) -> tuple[Verdict, ...]:
     if not any(live is not None and immutable_changes(live, manifest) for manifest, live in found):
         return ()
     steps = changed_objects(inputs.cluster, inputs.desired, inputs.observed)
-    due = (each for each in steps if each.operation is RECREATE and not _is_ending(each))
+    due = (each for each in steps if each.recreates and not _is_ending(each))
     # An object of another owner is not recreated.
     ours = (each for each in due if each.live is None or is_ours(each.live, inputs.cluster))
     return tuple(map(inputs.reads.dry_run_of_creation, ours))
@@ -293,7 +293,7 @@ def is_headless(service: Manifest) -> bool:
 def orphaned_pods(draft: DraftPlan) -> tuple[Finding, ...]:
     """Return a finding for each workload that is not recreated because it would orphan running pods."""
     groups, live = {group.key: group for group in draft.inputs.cluster.groups}, draft.inputs.observed
-    recreated = (step for step in draft.applies if step.operation is RECREATE and step.key.kind in WORKLOADS)
+    recreated = (step for step in draft.applies if step.recreates and step.key.kind in WORKLOADS)
     found = (_not_adoptable(step, live.pods_of(groups[step.group or ""])) for step in recreated)
     return tuple(finding for finding in found if finding is not None)
 

@@ -21,9 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.po
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import (
-    DELETE,
     NO_RESTART,
-    RECREATE,
     Eviction,
     Restart,
     Step,
@@ -60,7 +58,7 @@ class Evict(Delete):
 
     @property
     def operation(self) -> Operation:
-        return DELETE._replace(verb="evict")
+        return super().operation._replace(verb="evict")
 
     @property
     def verdicts(self) -> None:
@@ -130,8 +128,7 @@ def _replaceable(group: Group, observed: Observed) -> Iterator[Manifest]:
 
 
 def _replaces_pods(step: Step) -> bool:
-    is_recreated = step.operation is RECREATE and step.key.kind in WORKLOADS
-    return is_recreated or step.key.kind == "Pod" or bool(step.restart.pods)
+    return (step.recreates and step.key.kind in WORKLOADS) or step.key.kind == "Pod" or bool(step.restart.pods)
 
 
 def _eviction(group: Group, pods: list[Manifest], inputs: Inputs) -> Evict:

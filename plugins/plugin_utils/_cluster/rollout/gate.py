@@ -36,7 +36,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.re
     rollout_order,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import CREATE, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import replicas
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS
 
@@ -67,7 +67,7 @@ def gate(steps: Sequence[Step], inputs: Inputs, blocked: Sequence[Step] = ()) ->
     order = rollout_order(inputs.cluster, (*restarts.values(), *blocked))
     found = group_states(inputs.cluster, inputs.observed, as_it_is=True)
     states = {state.key: _without_stuck_controller(state, restarts.get(state.key)) for state in found}
-    created = {step.group for step in steps if step.operation is CREATE and step.key.kind in WORKLOADS}
+    created = {step.group for step in steps if step.live is None and step.key.kind in WORKLOADS}
     rolls = bool(inputs.cluster.spec.get("rollingDeploy"))
     behind = behind_blocked(order.groups, blocked, restarts, states, inputs.cluster.annotations)
     possible = {
@@ -172,7 +172,7 @@ def _is_held(step: Step, held: Collection[str]) -> bool:
     """True for a step that belongs to the restart of a group that waits."""
     if step.restart.eviction is not None:
         return step.group in held
-    return step.group in held and not (step.operation is CREATE or step.deletes) and step.key.kind in _OF_NEW_PODS
+    return step.group in held and step.live is not None and not step.deletes and step.key.kind in _OF_NEW_PODS
 
 
 def _in_order(steps: Iterable[Step], order: Sequence[str], restarts: Collection[str], inputs: Inputs) -> Iterator[Step]:

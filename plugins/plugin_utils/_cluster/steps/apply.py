@@ -25,7 +25,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effe
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.ownership import PAUSES_SECONDS, settled
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import (
-    CREATE,
     NO_RESTART,
     UPDATE,
     Effect,
@@ -67,8 +66,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     WORKLOADS,
     Manifest,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Operation, StepResult
 
+_CREATE = Operation("create", reasons.CREATE_SUCCEEDED, reasons.CREATE_FAILED, "applied")
 _RECORDS = (names.DRAIN_ANNOTATION, names.DECOMMISSION_ANNOTATION)
 # No object has this resourceVersion: an apply with it creates an object, and fails if there is one.
 _MUST_NOT_EXIST = "1"
@@ -96,7 +97,7 @@ class Apply(Step):
 
     @property
     def operation(self) -> Operation:
-        return CREATE if self.live is None else UPDATE
+        return _CREATE if self.live is None else UPDATE
 
     @property
     def message(self) -> str:

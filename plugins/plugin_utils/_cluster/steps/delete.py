@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effects import Planned, of_deletion
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import (
-    DELETE,
     Effect,
     Step,
     Verdict,
@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     Manifest,
     is_terminating,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Operation, StepResult
 
 
@@ -28,10 +29,11 @@ class Delete(Step):
     """The deletion of the live object, bound to its uid."""
 
     live: Manifest
+    deletes: ClassVar[bool] = True
 
     @property
     def operation(self) -> Operation:
-        return DELETE
+        return Operation("delete", reasons.DELETE_SUCCEEDED, reasons.DELETE_FAILED, "removed")
 
     @property
     def message(self) -> str:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.differences import change_text
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import RECREATE, Step, Verdict
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import UPDATE, Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
     CONFLICT,
     FORBIDDEN,
@@ -45,10 +46,11 @@ class Recreate(Apply):
     """The deletion of the live object without its pods, and its creation as desired."""
 
     live: Manifest
+    recreates: ClassVar[bool] = True
 
     @property
     def operation(self) -> Operation:
-        return RECREATE
+        return UPDATE._replace(verb="recreate")
 
     @property
     def remark(self) -> str:

@@ -33,10 +33,7 @@ DESTRUCTIVE = " (destructive)"
 _LEFT = ("PersistentVolumeClaim", "StatefulSet")
 
 
-CREATE = Operation("create", reasons.CREATE_SUCCEEDED, reasons.CREATE_FAILED, "applied")
 UPDATE = Operation("update", reasons.UPDATE_SUCCEEDED, reasons.UPDATE_FAILED, "applied")
-RECREATE = UPDATE._replace(verb="recreate")
-DELETE = Operation("delete", reasons.DELETE_SUCCEEDED, reasons.DELETE_FAILED, "removed")
 
 
 @dataclass(frozen=True)
@@ -106,6 +103,10 @@ class Step(plan.Step):
     is_of_orphan: ClassVar[bool] = False
     # It comes before the objects of all groups.
     prepares: ClassVar[bool] = False
+    # It deletes the live object without its pods, and creates it again.
+    recreates: ClassVar[bool] = False
+    # It deletes the live object.
+    deletes: ClassVar[bool] = False
     # It is the last step of a deletion: any failure before it prevents it.
     is_last: ClassVar[bool] = False
 
@@ -163,10 +164,6 @@ class Step(plan.Step):
         return replace(super().finding(result), group=self.group, object=leaf)
 
     # What it does to its object, and to pods.
-
-    @property
-    def deletes(self) -> bool:
-        return self.operation.counted == "removed"
 
     @property
     def deletes_claim(self) -> bool:

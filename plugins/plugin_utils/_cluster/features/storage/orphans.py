@@ -50,7 +50,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.wor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import RECREATE, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import (
     first_ordinal,
     ordinal_of,
@@ -301,7 +301,7 @@ def _is_settled(inputs: Inputs) -> bool:
 
 def _sets_replicas(step: Step) -> bool:
     """True for an update of a workload whose number of replicas is specified."""
-    if step.key.kind not in WORKLOADS or step.live is None or step.operation is RECREATE:
+    if step.key.kind not in WORKLOADS or step.live is None or step.recreates:
         return False
     return step.manifest["spec"].get("replicas") is not None
 

@@ -47,7 +47,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.wor
     deletion_is_disabled,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import RECREATE, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
@@ -186,7 +186,7 @@ def rejected_patches(draft: DraftPlan) -> tuple[Finding, ...]:
 
 
 def _depends_on_claims(step: Step) -> bool:
-    return step.operation is RECREATE or (step.deletes and step.key.kind == "StatefulSet")
+    return step.recreates or (step.deletes and step.key.kind == "StatefulSet")
 
 
 def _of_object(step: Step, finding: Finding) -> Finding:
