@@ -41,6 +41,8 @@ REPLICAS_BEFORE_STOP_ANNOTATION = "druid.apache.org/replicas-before-stop"
 DRAIN_ANNOTATION = "druid.apache.org/drain"
 # On a StatefulSet of Historicals: the names that are added to Druid's decommissioningNodes, recorded before that.
 DECOMMISSION_ANNOTATION = "druid.apache.org/decommission"
+# What is written before an act that depends on it.
+RECORD_ANNOTATIONS = (DRAIN_ANNOTATION, DECOMMISSION_ANNOTATION)
 # On an orphaned PVC, "yes": it is deleted after a grace period. The Go operator uses the same labels.
 TO_BE_DELETED_LABEL = "toBeDeleted"
 # On the same PVC: when it was marked, in seconds since 1970.

@@ -24,6 +24,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effe
     scales_with_claims,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.ownership import PAUSES_SECONDS, settled
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.pod_replacement import (
+    AS_SPECIFIED,
+    PodReplacement,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import (
     NO_RESTART,
     UPDATE,
@@ -33,15 +37,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step
     Verdict,
     annotated,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import (
-    NOTHING_DRAINED,
-    partition,
-    record_of_drain,
-    released_pods,
-    replicas,
-    template_names,
-    waits_for_deletion,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import partition
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import (
     compare,
     same_fields,
@@ -70,7 +66,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Operation, StepResult
 
 _CREATE = Operation("create", reasons.CREATE_SUCCEEDED, reasons.CREATE_FAILED, "applied")
-_RECORDS = (names.DRAIN_ANNOTATION, names.DECOMMISSION_ANNOTATION)
 # No object has this resourceVersion: an apply with it creates an object, and fails if there is one.
 _MUST_NOT_EXIST = "1"
 # Between the attempts of a write while controllers update the object: in a rollout they do so several times a second.
@@ -84,15 +79,15 @@ class Apply(Step):
 
     `managed_fields` is the field ownership that must be set before. `initial` is the manifest of the creation, if it
     has more fields than the applied one: initial replicas of an autoscaled workload, or fields of other managers in a
-    recreated object. `former` is the object that it replaced, if that is not `live`. `kept_pods`: the pods that a
-    rollout does not replace, if the partition of the StatefulSet is a temporary one. `adoption`: the restart of pods
-    without a workload; like the effects, only in the result of a decision.
+    recreated object. `former` is the object that it replaced, if that is not `live`. `replacement`: how the pods of a
+    workload are replaced. `adoption`: the restart of pods without a workload; like the effects, only in the result of
+    a decision.
     """
 
     managed_fields: list[dict[str, Any]] | None = None
     initial: Manifest | None = None
     former: Manifest | None = None
-    kept_pods: int | None = None
+    replacement: PodReplacement = AS_SPECIFIED
     adoption: Restart | None = None
 
     @property
@@ -143,54 +138,27 @@ class Apply(Step):
         live, after = self.live, self.after
         if self.key.kind not in WORKLOADS or live is None or after is None:
             return NO_RESTART
-        kept = self.kept_pods if self.begins_drain else None
-        released = released_pods(live, after, kept) if self.key.kind == "StatefulSet" else 0
-        outdates = _outdates_pods(live, after)
-        return Restart(self._replaced_pods(live, after) if outdates else released, outdates, released)
-
-    @property
-    def begins_drain(self) -> bool:
-        """True for the write of a StatefulSet that is drained, unless its partition is that of a drain already."""
-        return self.kept_pods is not None and record_of_drain(self.live) is None
-
-    def _replaced_pods(self, live: Manifest, after: Manifest) -> int:
-        """Return how many pods with another template are replaced by their controller."""
-        if waits_for_deletion(after):
-            return 0
-        kept = partition(after) if self.kept_pods is None else self.kept_pods
-        return max(0, min(replicas(live), replicas(after)) - kept)
+        return self.replacement.restart(live, after)
 
     def without_restart(self) -> Step | None:
         """Return the write of a workload without its pod template; None if nothing else changes.
 
-        Nor its update strategy, if that is what has kept pods of an old revision so far, or the drain of its pods would
-        begin. A workload whose field ownership has to be migrated waits as a whole.
+        Nor its update strategy, if that is what has kept pods of an old revision so far. A workload whose field
+        ownership has to be migrated waits as a whole.
         """
         live, after = self.live, self.after
         if self.key.kind not in WORKLOADS or self.managed_fields is not None or live is None or after is None:
             return None
-        fields = ("template", "updateStrategy") if self.restart.released or self.begins_drain else ("template",)
-        record = self._record_until_restart(live)
-        metadata = {**annotated(after, record)["metadata"]}
+        fields = self.replacement.waiting_fields(live, self.manifest, self.restart)
+        annotations = self.replacement.annotations_before(live, self.manifest, self.restart)
+        metadata = {**annotated(after, annotations)["metadata"]}
         metadata["managedFields"] = live["metadata"].get("managedFields")
         spec = {**after["spec"], **{name: live["spec"][name] for name in fields if name in live["spec"]}}
         kept = {**after, "metadata": metadata, "spec": spec}
         if same_object(live, kept):
             return None
-        manifest = _with_owned(fields, annotated(self.manifest, record), live)
+        manifest = _with_owned(fields, annotated(self.manifest, annotations), live)
         return replace(self, manifest=manifest, after=kept, initial=None)
-
-    def _record_until_restart(self, live: Manifest) -> dict[str, str | None]:
-        """Return the record of a drain as long as the restart has to wait.
-
-        Then no pod is released, and a partition that is not written is not that of a drain. Other versions of the live
-        object can have other pods to release.
-        """
-        if self.kept_pods is None:
-            return {}
-        text = record_of_drain(self.manifest)
-        is_only_mark = text == NOTHING_DRAINED if self.begins_drain else bool(self.restart.released)
-        return {names.DRAIN_ANNOTATION: record_of_drain(live) if is_only_mark else text}
 
     # The verdict of the API server.
 
@@ -309,9 +277,9 @@ class Apply(Step):
         """True when it sets replicas, or will delete PVCs of stopped pods, depending on the replicas that were read.
 
         An autoscaler or a later reconcile may have raised them since; or set them to 0, to stop the group. Also when it
-        belongs to a drain or decommissioning: another process may have recorded more since, or lowered the partition.
+        has a record: another process may have recorded more since, or lowered the partition.
         """
-        return self._sets_replicas or self._starts_deleting_scaled_pvcs or self._drains
+        return self._sets_replicas or self._starts_deleting_scaled_pvcs or self._has_record
 
     @property
     def _sets_replicas(self) -> bool:
@@ -324,20 +292,13 @@ class Apply(Step):
         return deletes_scaled_pvcs(self.manifest) and not deletes_scaled_pvcs(self.live)
 
     @property
-    def _drains(self) -> bool:
-        """True if it writes or removes the record of a drain or decommissioning, or changes the partition."""
+    def _has_record(self) -> bool:
+        """True if it writes or removes a record of what a feature does next, or changes the partition."""
         if self.key.kind != "StatefulSet" or self.live is None:
             return False
         found = ((each["metadata"].get("annotations") or {}) for each in (self.live, self.manifest))
-        is_recorded = any(name in annotations for annotations in found for name in _RECORDS)
+        is_recorded = any(name in annotations for annotations in found for name in names.RECORD_ANNOTATIONS)
         return is_recorded or partition(self.live) != partition(self.after or self.manifest)
-
-
-def _outdates_pods(live: Manifest, after: Manifest) -> bool:
-    """True when running pods have another template or subdomain than the workload, or no volume of a claim template."""
-    subdomains = {each["spec"].get("serviceName") or "" for each in (live, after)}
-    added_claims = {*template_names(after)} - {*template_names(live)}
-    return live["spec"]["template"] != after["spec"]["template"] or len(subdomains) > 1 or bool(added_claims)
 
 
 def _with_metadata(manifest: Manifest, **more: str) -> Manifest:

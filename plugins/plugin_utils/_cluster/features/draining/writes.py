@@ -30,7 +30,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     Request,
     is_replaced_by_controller,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.steps import Post
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.steps import (
+    DrainedReplacement,
+    Post,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
@@ -129,7 +132,7 @@ def with_kept_pods(steps: Iterable[Apply], found: Sequence[GroupDrain]) -> Itera
     requested = {each.found.name: each.found.requested for each in found if is_replaced_by_controller(each.group)}
     for step in steps:
         is_drained = step.key.kind == "StatefulSet" and step.key.name in requested
-        yield replace(step, kept_pods=requested[step.key.name]) if is_drained else step
+        yield replace(step, replacement=DrainedReplacement(requested[step.key.name])) if is_drained else step
 
 
 def drain_requests(found: Iterable[GroupDrain]) -> Iterator[Post]:
