@@ -9,52 +9,41 @@ What the last applied record names is terminated, then the finalizer is removed;
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, is_elsewhere
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.owners import other_owner
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import error_finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, record_check
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
+    LastApplied,
+    is_elsewhere,
+    of_status,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.owners import (
+    Confirmed,
+    confirmed,
+    noted_record,
+    only_named,
+    other_owner,
+    recorded,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import FINALIZER, Ingestion
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import Observed, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import (
     Finalizer,
     SaveLastApplied,
     Step,
     Terminate,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import DELETING, Finding
 
 if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reads import DeletionReads
+    from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reads import IngestionReads
 
 _REMEDY = "This is retried. To delete the resource without terminating what it specifies, set deletionPolicy Retain."
-
-
-@dataclass(frozen=True)
-class Found:
-    """What was or will be submitted, and the other ingestions; `warnings` are about what is not believed."""
-
-    record: LastApplied
-    siblings: tuple[Ingestion, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Task:
-    """Whether the task of the record is running; False if it has none. `warnings` as above."""
-
-    is_running: bool = False
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Unreached:
-    """Why Druid could not be reached, or what failed there; lasting if the address or the Secret is deleted."""
-
-    problem: Finding
-    is_lasting: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,7 +69,7 @@ class Deletion:
         return replace(self, unconfirmed=(*self.unconfirmed, *warnings))
 
 
-def decide_deletion(deletion: Deletion, reads: DeletionReads) -> Plan:
+def decide_deletion(deletion: Deletion, reads: IngestionReads) -> Plan:
     """Return the plan. Only what it depends on is read: a resource must be deletable although Druid was deleted."""
     ingestion = deletion.ingestion
     if deletion.has_resource and FINALIZER not in ingestion.finalizers:
@@ -88,38 +77,67 @@ def decide_deletion(deletion: Deletion, reads: DeletionReads) -> Plan:
     if ingestion.retains:
         why = f"deletionPolicy Retain: {deletion.what} is left running."
         return _released(deletion, *((why,) if deletion.has_resource else ()))
-    found = reads.found()
-    deletion = deletion.knowing(found.warnings)
-    if is_elsewhere(found.record, ingestion):
-        return _in_another_druid(deletion, found.record)
-    if not found.record.id:
+    observed = reads.observe()
+    record, warnings = _record(deletion, observed)
+    deletion = deletion.knowing(warnings)
+    if is_elsewhere(record, ingestion):
+        return _in_another_druid(deletion, record)
+    if not record.id:
         return _released(deletion)
-    return _termination(deletion, reads, found)
-
-
-def _termination(deletion: Deletion, reads: DeletionReads, found: Found) -> Plan:
-    record, (own, retained) = found.record, _own(deletion, found)
+    own, retained = _own(deletion, record, observed.siblings)
     problem = deletion.refusal or deletion.failure
-    if problem is not None:
-        return _without_druid(deletion, reads, record, Unreached(problem), retained)
-    if record.task is None and not own:
+    if problem is None and record.task is None and not own:
         return _released(deletion, *retained)
-    task = reads.task(found)
-    if isinstance(task, Unreached):
-        return _without_druid(deletion, reads, record, task, retained)
-    steps = (*_terminations(record, own, task.is_running), _last_step(deletion))
-    return _plan(deletion.knowing(task.warnings), *steps, warnings=retained)
+    if problem is None:
+        try:
+            return _termination(deletion, reads, record, own, retained)
+        except DruidError as error:
+            problem = error_finding(error)
+    return _without_druid(deletion, reads, record, problem, retained)
 
 
-def _terminations(record: LastApplied, supervisors: tuple[str, ...], is_task_running: bool) -> Iterator[Step]:
-    yield from (Terminate("supervisor", each) for each in supervisors)
-    if record.task is not None and is_task_running:
-        yield Terminate("task", record.task.id)
+def _is_reported(deletion: Deletion, observed: Observed) -> bool:
+    """Return whether only the status, or the annotation, can name what runs: others may write it."""
+    return deletion.has_resource and observed.record is None
 
 
-def _own(deletion: Deletion, found: Found) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _record(deletion: Deletion, observed: Observed) -> Confirmed:
+    """Return the record; of a resource that has none, that of its status, or of its annotation."""
+    ingestion = deletion.ingestion
+    record, unconfirmed = recorded(observed.record, ingestion)
+    if _is_reported(deletion, observed) and record.is_empty:
+        record, _also = confirmed(of_status(ingestion), ingestion)
+        last = noted_record(ingestion)
+        # the annotation is written before a submission, the status after it
+        record = last if last.id and last.revision >= record.revision else record
+    return Confirmed(record, (*unconfirmed, *record_check.warnings(observed.config_map, ingestion)))
+
+
+def _termination(
+    deletion: Deletion, reads: IngestionReads, record: LastApplied, own: tuple[str, ...], retained: tuple[str, ...]
+) -> Plan:
+    """Return the plan that terminates these supervisors, and the task of the record; DruidError without Druid.
+
+    A task that only the status names must be of this resource.
+    """
+    reads.druid()
+    steps: list[Step] = [Terminate("supervisor", each) for each in own]
+    status = (reads.task_status(record.task.id) if record.task else None) or {}
+    if record.task is not None and status.get("statusCode") == batch.RUNNING:
+        task, ingestion = record.task.id, deletion.ingestion
+        is_own = record_check.is_of_resource(ingestion, task, status, record.revision)
+        if is_own or not _is_reported(deletion, reads.observed):
+            steps.append(Terminate("task", task))
+        else:
+            deletion = deletion.knowing((only_named(f"task {task}"),))
+    return _plan(deletion, *steps, _last_step(deletion), warnings=retained)
+
+
+def _own(
+    deletion: Deletion, record: LastApplied, siblings: tuple[Ingestion, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the supervisors that no other resource specifies, and a message for each of the others."""
-    owners = {each: other_owner(deletion.ingestion, found.siblings, each) for each in found.record.supervisors}
+    owners = {each: other_owner(deletion.ingestion, siblings, each) for each in record.supervisors}
     own = tuple(each for each, owner in owners.items() if owner is None)
     texts = (
         f"DruidIngestion {owner} also specifies supervisor {each}: it is not terminated."
@@ -130,20 +148,33 @@ def _own(deletion: Deletion, found: Found) -> tuple[tuple[str, ...], tuple[str, 
 
 
 def _without_druid(
-    deletion: Deletion, reads: DeletionReads, record: LastApplied, unreached: Unreached, retained: tuple[str, ...]
+    deletion: Deletion, reads: IngestionReads, record: LastApplied, problem: Finding, retained: tuple[str, ...]
 ) -> Plan:
     """Return the plan while nothing can be terminated: to retry, unless Druid or the parent is also deleted."""
-    problem = unreached.problem
     if not deletion.has_resource:
         return Plan(findings=(problem if problem is deletion.refusal else _with_remedy(problem),))
-    if unreached.is_lasting:
+    if _is_lasting(problem, reads.observed):
         why = f"{problem.message} So {deletion.what} was not terminated: {record.id} may still run."
         return _released(deletion, *retained, why)
-    parent = reads.parent()
-    if parent:
+    if parent := _parent(reads):
         also = f"The {parent} is also being deleted: {record.id} was not terminated and may still run."
         return _released(deletion, f"{problem.message} {also}")
     return Plan(findings=(_with_remedy(problem), DELETING))
+
+
+def _is_lasting(problem: Finding, observed: Observed) -> bool:
+    """True when the address or Secret of Druid is deleted; a wrong one may be fixed, so it is retried."""
+    if problem.reason == reasons.SECRET_NOT_FOUND:
+        return None in observed.secrets.values()
+    return problem.reason == reasons.CLUSTER_NOT_FOUND
+
+
+def _parent(reads: IngestionReads) -> str:
+    """Return which parent of the resource is also being deleted; empty if none is."""
+    cluster = reads.observed.cluster
+    if cluster is not None and is_terminating(cluster):
+        return "cluster"
+    return "namespace" if reads.is_namespace_terminating() else ""
 
 
 def _with_remedy(problem: Finding) -> Finding:

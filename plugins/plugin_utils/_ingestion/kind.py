@@ -46,8 +46,7 @@ _FIELDS = ("taskId", "state", "detailedState", "suspended", "lag")
 _NOT_AWAITED = frozenset({reasons.RUNNING, reasons.PAUSED})
 
 
-# The plan of a task has the write of the resource, besides the steps of a reconcile.
-class DruidIngestion(Kind[Options, IngestionResult, Any]):
+class DruidIngestion(Kind[Options, IngestionResult, Plan]):
     """The kind DruidIngestion."""
 
     name = KIND
@@ -71,7 +70,7 @@ class DruidIngestion(Kind[Options, IngestionResult, Any]):
 
     def delete_without_resource(
         self, api: KubernetesApi, request: Request[Options], progress: Progress, clock: Clock
-    ) -> Outcome[Any]:
+    ) -> Outcome[Plan]:
         """Terminate what the ConfigMap names, and delete the ConfigMap; do nothing if there is none."""
         result = finalize_without_resource(api, request.name, request.namespace, request.spec or {}, request.options)
         if result is None:
@@ -90,7 +89,7 @@ class DruidIngestion(Kind[Options, IngestionResult, Any]):
         lags = (status.get("lag") for status in statuses)
         return {"highest_lag_records": float(max((lag for lag in lags if isinstance(lag, int)), default=0))}
 
-    def completed(self, result: IngestionResult, check_mode: bool) -> Completed[Any]:
+    def completed(self, result: IngestionResult, check_mode: bool) -> Completed[Plan]:
         return result
 
     def masker(self, result: IngestionResult) -> Masker:
@@ -100,7 +99,7 @@ class DruidIngestion(Kind[Options, IngestionResult, Any]):
         secrets = (secret for secret in result.observed.secrets.values() if secret)
         return spec_masking.masker_of([*_documents(result), *in_druid]) | masker_of(secrets)
 
-    def status(self, result: IngestionResult, plan: Any, now: datetime, check_mode: bool) -> dict[str, Any]:
+    def status(self, result: IngestionResult, plan: Plan, now: datetime, check_mode: bool) -> dict[str, Any]:
         previous = result.resource.get("status") or {}
         document = statuses.status(
             result.ingestion,
@@ -116,7 +115,7 @@ class DruidIngestion(Kind[Options, IngestionResult, Any]):
         is_created = any(step.creates for step in applied)
         return statuses.with_last_update(document, result.ingestion, is_created, now)
 
-    def events(self, result: IngestionResult, completed: Completed[Any], change: StatusChange) -> Iterator[EventText]:
+    def events(self, result: IngestionResult, completed: Completed[Plan], change: StatusChange) -> Iterator[EventText]:
         yield from super().events(result, completed, change)
         if completed.is_deleted or are_warnings_new(completed.plan.steps, change.before, change.after):
             reported = {finding.message for finding in completed.plan.findings}

@@ -6,19 +6,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._resources import supervisor_status
-from ansible_collections.druidops.druid.plugins.module_utils._resources.task import report_of, status_of
+from ansible_collections.druidops.druid.plugins.module_utils._resources.task import report_of, status_of, unknown_fields
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import OWN_IDS, datasource_of
-from ansible_collections.druidops.druid.plugins.module_utils._spec.task import failure
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
+from ansible_collections.druidops.druid.plugins.module_utils._spec.task import Job, failure
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names as cluster_names
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import request
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import fetch_change
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
     COMPACTION,
@@ -29,28 +27,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     without_normalization,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import connect
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import SecretKey, secrets_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import SecretKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, record_check
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_deletion import (
-    Deletion,
-    Found,
-    Task,
-    Unreached,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     IN_RECORD,
     LastApplied,
     former_datasource,
-    of_status,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, druid_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.owners import (
-    confirmed,
     desired_supervisor,
     is_specified_by_another,
-    noted_record,
-    only_named,
-    recorded,
     specifies_id,
     specify_ids,
     with_removed_fields,
@@ -64,9 +51,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state im
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, TooDeep
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 
 
@@ -215,26 +200,36 @@ def _rules(ingestion: Ingestion, record: LastApplied, siblings: tuple[Ingestion,
 
 
 class IngestionReads(Reads):
-    """`observed` is what was read in Kubernetes, and `client` is connected to Druid, once that was asked.
+    """The reads of one reconcile. `observed` is what was read in Kubernetes so far.
 
-    DruidError if Druid does not respond, or if the spec is invalid.
+    `secrets` are those with permission. `connect` is called when Druid is first asked. DruidError if Druid does not
+    respond, or if the spec is invalid.
     """
 
-    def __init__(self, api: KubernetesApi, ingestion: Ingestion, options: Options, connections: ExitStack) -> None:
+    def __init__(
+        self,
+        api: KubernetesApi,
+        ingestion: Ingestion,
+        secrets: tuple[SecretKey, ...],
+        connect: Callable[[Observed], DruidClient],
+    ) -> None:
         super().__init__(api, ingestion.namespace)
         self.observed = Observed()
-        self.client: DruidClient | None = None
         self._ingestion = ingestion
-        self._options = options
-        self._connections = connections
+        self._secrets = secrets
+        self._connect = connect
+        self._client: DruidClient | None = None
 
-    def druid(self) -> DruidClient:
+    def observe(self) -> Observed:
+        """Return the objects in Kubernetes, on which the connection to Druid depends."""
+        self.observed = self.ask("objects", None, lambda: observe(self, self._ingestion, self._secrets))
+        return self.observed
+
+    def druid(self, _purpose: str = "") -> DruidClient:
         """Return the client. ConnectionUnavailable names what is missing."""
-        if self.client is None:
-            details = druid_connection(self._api, self._ingestion, self.observed, self._options)
-            connection = connect(details, self._options.timeouts, self._options.meter)
-            self.client = self._connections.enter_context(connection)
-        return self.client
+        if self._client is None:
+            self._client = self._connect(self.observed)
+        return self._client
 
     def state(self, ingestion: Ingestion, record: LastApplied, known: Normalized) -> DruidState:
         """Return the supervisor or the task. `known` are digests of what Druid normalized."""
@@ -248,9 +243,13 @@ class IngestionReads(Reads):
         about = ingestion, record, known, siblings
         return self.ask("datasource", about, lambda: fetch_datasource(self.druid(), *about))
 
-    def has_task(self, task: str) -> bool:
-        """Return whether Druid knows a task."""
-        return self.ask("task", task, lambda: status_of(self.druid(), task) is not None)
+    def task_status(self, task: str) -> Mapping[str, Any] | None:
+        """Return Druid's status of a task, None if it does not know it."""
+        return self.ask("task", task, lambda: status_of(self.druid(), task))
+
+    def unknown_fields(self, job: Job, attempt: int) -> str:
+        """Return the message about fields of a submitted attempt that Druid does not know; empty if there are none."""
+        return self.ask("unknown fields", (job, attempt), lambda: unknown_fields(self.druid(), job, attempt))
 
     def has_supervisor(self, supervisor: str) -> bool:
         """Return whether Druid has a supervisor."""
@@ -262,59 +261,15 @@ class IngestionReads(Reads):
         return self.ask("ids", about, lambda: has_own_ids(self.druid(), *about))
 
 
-class DeletionReads(IngestionReads):
-    """The reads of one deletion."""
+@contextmanager
+def reading(
+    api: KubernetesApi, ingestion: Ingestion, secrets: tuple[SecretKey, ...], options: Options
+) -> Iterator[IngestionReads]:
+    """Yield the reader of a reconcile, which disconnects from Druid at the end."""
+    with ExitStack() as connections:
 
-    def __init__(self, api: KubernetesApi, deletion: Deletion, options: Options, connections: ExitStack) -> None:
-        super().__init__(api, deletion.ingestion, options, connections)
-        self._deletion = deletion
-        self._found: Found | None = None
-        self._is_reported = False
+        def connected(observed: Observed) -> DruidClient:
+            details = druid_connection(api, ingestion, observed, options)
+            return connections.enter_context(connect(details, options.timeouts, options.meter))
 
-    def found(self) -> Found:
-        """Return the record; of a resource that has none, that of its status, or of its annotation."""
-        if self._found is None:
-            deletion, ingestion = self._deletion, self._deletion.ingestion
-            self.observed = observe(self, ingestion, secrets_of(ingestion) if deletion.refusal is None else ())
-            record, unconfirmed = recorded(self.observed.record, ingestion)
-            self._is_reported = deletion.has_resource and self.observed.record is None
-            if self._is_reported and record.is_empty:
-                record, _also = confirmed(of_status(ingestion), ingestion)
-                last = noted_record(ingestion)
-                # the annotation is written before a submission, the status after it
-                record = last if last.id and last.revision >= record.revision else record
-            warnings = (*unconfirmed, *record_check.warnings(self.observed.config_map, ingestion))
-            self._found = Found(record, self.observed.siblings, warnings)
-        return self._found
-
-    def task(self, found: Found) -> Task | Unreached:
-        try:
-            return self._task(found.record)
-        except DruidError as error:
-            self.client = None
-            finding = request.error_finding(error)
-            return Unreached(finding, _is_lasting(finding, self.observed))
-
-    def _task(self, record: LastApplied) -> Task:
-        """Return the state of the task. One that only the status names must be of this resource."""
-        client, task = self.druid(), record.task
-        status = (status_of(client, task.id) if task else None) or {}
-        if task is None or status.get("statusCode") != batch.RUNNING:
-            return Task()
-        ingestion = self._deletion.ingestion
-        if self._is_reported and not record_check.is_of_resource(ingestion, task.id, status, record.revision):
-            return Task(warnings=(only_named(f"task {task.id}"),))
-        return Task(is_running=True)
-
-    def parent(self) -> str:
-        cluster = self.observed.cluster
-        if cluster is not None and is_terminating(cluster):
-            return "cluster"
-        return "namespace" if self.is_namespace_terminating() else ""
-
-
-def _is_lasting(problem: Finding, found: Observed) -> bool:
-    """True when the address or Secret of Druid is deleted; a wrong one may be fixed, so it is retried."""
-    if problem.reason == reasons.SECRET_NOT_FOUND:
-        return None in found.secrets.values()
-    return problem.reason == reasons.CLUSTER_NOT_FOUND
+        yield IngestionReads(api, ingestion, secrets, connected)

@@ -7,13 +7,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._resources.task import unknown_fields
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import request
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
@@ -37,13 +34,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     resource_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reads import (
-    DeletionReads,
-    IngestionReads,
-    fetch_datasource,
-    fetch_state,
-    observe,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reads import IngestionReads, reading
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
     API_VERSION,
     KIND,
@@ -75,10 +66,9 @@ def reconcile_once(api: KubernetesApi, resource: Manifest, options: Options, now
     planned = IngestionResult(resource, Plan(findings=blockers), ingestion)
     if blockers:
         return planned
-    with ExitStack() as connections:
-        reads = IngestionReads(api, ingestion, options, connections)
+    with reading(api, ingestion, secrets_of(ingestion), options) as reads:
         with options.meter.phases("observe"):
-            found = reads.observed = observe(reads, ingestion, secrets_of(ingestion))
+            found = reads.observe()
         planned = replace(planned, observed=found)
         if found.config_map is not None and not is_ours(found.config_map, ingestion):
             return planned.blocked(_collision(ingestion))
@@ -92,7 +82,7 @@ def _with_druid(
     api: KubernetesApi, reads: IngestionReads, planned: IngestionResult, options: Options, now: datetime
 ) -> IngestionResult:
     """Decide, carry out the plan, and read back Druid's state."""
-    client, inputs = reads.druid(), Inputs(planned.ingestion, planned.observed, reads)
+    inputs = Inputs(planned.ingestion, planned.observed, reads)
     with options.meter.phases("decide"):
         # an older resource reports the state of a supervisor that it owns
         druid_state = inputs.druid_state if inputs.older_owner is None else None
@@ -100,16 +90,18 @@ def _with_druid(
         planned = replace(planned, ingestion=inputs.ingestion, plan=plan, druid_state=druid_state)
     # the end of a task is recorded, whatever is unknown: Druid may forget the task
     is_record = isinstance(druid_state, TaskState) and _only_saves(plan) and not options.check_mode
-    if options.is_strict and not is_record and (unknown := _unknown_fields(client, inputs)):
+    if options.is_strict and not is_record and (unknown := _unknown_fields(inputs)):
         return replace(planned, plan=Plan()).blocked(_strict(unknown, "Nothing is sent"))
     if options.check_mode or not planned.plan.steps:
         return planned
     with options.meter.phases("act"):
-        result = act(api, client, planned)
+        result = act(api, planned, reads.druid)
     if result.is_unanswered:
         return _record_abandoned(api, result, inputs.record, now)
-    result = _read_back(api, client, result, inputs.record) if result.failed_step is None else result
-    if options.is_strict and (unknown := (*result.unknown_fields, *_of_task(client, result.druid_state))):
+    # what was read may have changed since
+    reads.forget()
+    result = _read_back(api, reads, result, inputs.record) if result.failed_step is None else result
+    if options.is_strict and (unknown := (*result.unknown_fields, *_of_task(reads, result.druid_state))):
         return result.with_findings(_strict(unknown, "All other fields are set"))
     return result
 
@@ -119,14 +111,14 @@ def _only_saves(plan: Plan) -> bool:
 
 
 def _read_back(
-    api: KubernetesApi, client: DruidClient, result: IngestionResult, record: LastApplied
+    api: KubernetesApi, reads: IngestionReads, result: IngestionResult, record: LastApplied
 ) -> IngestionResult:
     """Return the reconcile with Druid's current state; `record` is the last applied record before it."""
     record = next((saved for saved in reversed(result.plan.saved) if saved is not None), record)
     applied = tuple(step.change for step in result.plan.steps if step.change is not None)
     try:
-        druid_state = fetch_state(client, result.ingestion, record, {})
-        current = _current(client, result, record, druid_state) if applied else ()
+        druid_state = reads.state(result.ingestion, record, {})
+        current = _current(reads, result, record, druid_state) if applied else ()
     except DruidError:
         # the next reconcile detects it, and applies the spec once more
         return result
@@ -139,10 +131,10 @@ def _read_back(
 
 
 def _current(
-    client: DruidClient, result: IngestionResult, record: LastApplied, druid_state: DruidState
+    reads: IngestionReads, result: IngestionResult, record: LastApplied, druid_state: DruidState
 ) -> tuple[DruidChange, ...]:
     supervisor = (druid_state.change,) if isinstance(druid_state, SupervisorState) else ()
-    return (*supervisor, *fetch_datasource(client, result.ingestion, record, {}, result.observed.siblings))
+    return (*supervisor, *reads.datasource(result.ingestion, record, {}, result.observed.siblings))
 
 
 def _record_abandoned(
@@ -158,23 +150,23 @@ def _record_abandoned(
 
 def _save(api: KubernetesApi, result: IngestionResult, record: LastApplied, normalized: Normalized) -> IngestionResult:
     saving = (SaveLastApplied(record, normalized=normalized),)
-    saved = act(api, None, replace(result, plan=replace(result.plan, steps=saving)))
+    saved = act(api, replace(result, plan=replace(result.plan, steps=saving)))
     return replace(saved, plan=replace(saved.plan, steps=(*result.plan.steps, *saved.plan.steps)))
 
 
-def _unknown_fields(client: DruidClient, inputs: Inputs) -> tuple[str, ...]:
+def _unknown_fields(inputs: Inputs) -> tuple[str, ...]:
     """Return the messages about specified fields that Druid does not know, as its current state shows."""
     state = inputs.druid_state
     changes = (*((state.change,) if isinstance(state, SupervisorState) else ()), *inputs.datasource)
-    return (*_of_task(client, state), *(text for change in changes for text in change.unknown))
+    return (*_of_task(inputs.reads, state), *(text for change in changes for text in change.unknown))
 
 
-def _of_task(client: DruidClient, state: DruidState | None) -> tuple[str, ...]:
+def _of_task(reads: IngestionReads, state: DruidState | None) -> tuple[str, ...]:
     """Return the message about the last attempt that was submitted; empty if there is none."""
     if not isinstance(state, TaskState):
         return ()
     last = state.attempt.task.attempt - (state.attempt.action == "submit")
-    text = unknown_fields(client, state.job, last) if last else ""
+    text = reads.unknown_fields(state.job, last) if last else ""
     return (f"{text}.",) if text else ()
 
 
@@ -239,28 +231,26 @@ def _deletion(planned: IngestionResult, options: Options) -> Deletion:
 
 def _delete(api: KubernetesApi, planned: IngestionResult, deletion: Deletion, options: Options) -> IngestionResult:
     """Decide, and carry out the plan; decide once more if Druid fails."""
-    with ExitStack() as connections:
-        reads = DeletionReads(api, deletion, options, connections)
+    secrets = secrets_of(deletion.ingestion) if deletion.refusal is None else ()
+    with reading(api, deletion.ingestion, secrets, options) as reads:
         plan = decide_deletion(deletion, reads)
-        planned = replace(planned, observed=reads.observed)
-        if reads.client is not None:
-            planned = _carried_out(api, reads.client, replace(planned, plan=plan), options)
-            if planned.failed_step is None or not planned.failed_step.in_druid:
-                return planned
-            plan = decide_deletion(replace(deletion, failure=planned.plan.problems[-1]), reads)
-    if not plan.steps:
-        # the steps before the problem are completed
-        warnings = (*planned.plan.warnings, *plan.warnings)
-        return replace(planned, plan=replace(plan, steps=planned.plan.steps, warnings=warnings))
-    return _carried_out(api, None, replace(planned, plan=plan, failed_step=None), options)
+        planned = _carried_out(api, reads, replace(planned, observed=reads.observed, plan=plan), options)
+        if planned.failed_step is None or not planned.failed_step.in_druid:
+            return planned
+        plan = decide_deletion(replace(deletion, failure=planned.plan.problems[-1]), reads)
+        if not plan.steps:
+            # the steps before the problem are completed
+            warnings = (*planned.plan.warnings, *plan.warnings)
+            return replace(planned, plan=replace(plan, steps=planned.plan.steps, warnings=warnings))
+        return _carried_out(api, reads, replace(planned, plan=plan, failed_step=None), options)
 
 
 def _carried_out(
-    api: KubernetesApi, client: DruidClient | None, planned: IngestionResult, options: Options
+    api: KubernetesApi, reads: IngestionReads, planned: IngestionResult, options: Options
 ) -> IngestionResult:
     if options.check_mode or not planned.plan.steps:
         return planned
-    result = act(api, client, planned)
+    result = act(api, planned, reads.druid)
     return replace(result, is_deleted=result.failed_step is None)
 
 

@@ -28,6 +28,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import p
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reads import IngestionReads
+    from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import Step
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,8 @@ DruidState = SupervisorState | TaskState
 
 
 @dataclass(frozen=True)
-class Plan(plan.Plan[Any]):
-    """The plan of an ingestion. The plan of a task also has the write of the resource."""
+class Plan(plan.Plan["Step"]):
+    """The plan of an ingestion."""
 
     @property
     def saved(self) -> tuple[LastApplied | None, ...]:
@@ -114,7 +115,7 @@ class IngestionResult(plan.Completed[Plan]):
     druid_state: DruidState | None = None
     observed: Observed = field(default_factory=Observed)
     written: Manifest | None = None
-    failed_step: Any = None
+    failed_step: Step | None = None
     terminated: frozenset[str] = frozenset()
     is_unanswered: bool = False
     unknown_fields: tuple[str, ...] = ()
@@ -162,7 +163,7 @@ class Inputs:
         record = record_check.recovered(self._recorded.record, self.ingestion)
         if record.task is None or not record_check.may_be_interrupted(self.ingestion, record):
             return record
-        is_in_druid = self.reads.has_task(record.task.id)
+        is_in_druid = self.reads.task_status(record.task.id) is not None
         return record_check.without_interrupted(self.ingestion, record, is_in_druid=is_in_druid)
 
     @cached_property

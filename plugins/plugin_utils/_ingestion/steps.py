@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -71,36 +70,15 @@ class Finalizer(kernel.Finalizer, Step):
     """Set or remove the finalizer of an ingestion."""
 
 
-def act(api: KubernetesApi, client: DruidClient | None, planned: IngestionResult) -> IngestionResult:
-    """Carry out the steps in order; return the reconcile with the completed ones, and a finding about a failed one.
-
-    `client` can be None if no step is a change in Druid.
-    """
-    results = kernel.execute(planned.plan.steps, kernel.Context(api, lambda _purpose: client, state=planned))
+def act(api: KubernetesApi, planned: IngestionResult, druid: kernel.Druid = kernel.without_druid) -> IngestionResult:
+    """Carry out the steps in order; return the reconcile with the completed ones, and a finding about a failed one."""
+    results = kernel.execute(planned.plan.steps, kernel.Context(api, druid, state=planned))
     failed = next((each.step for each in results if each.error and each.was_tried), planned.failed_step)
     return replace(planned.after(results), failed_step=failed)
 
 
-@dataclass(frozen=True)
-class Effect:
-    """Warnings of a request to Druid, further steps that it required, and warnings about fields that Druid drops."""
-
-    warnings: tuple[str, ...] = ()
-    further: tuple[Step, ...] = ()
-    unknown: tuple[str, ...] = ()
-
-
 class Request(request.Request, Step):
     """A request to Druid."""
-
-    def send(self, client: DruidClient, context: Any) -> kernel.StepResult[Step]:
-        result: IngestionResult = context.state
-        effect = self.effect(client)
-        plan = replace(result.plan, warnings=(*result.plan.warnings, *effect.warnings))
-        state = replace(
-            result, plan=plan, unknown_fields=(*result.unknown_fields, *effect.unknown), **self.known(result)
-        )
-        return kernel.StepResult(self, state=state, further=effect.further)
 
     def failed(self, error: DruidError, context: Any) -> kernel.StepResult[Step]:
         if isinstance(error, NotConnected):
@@ -108,14 +86,6 @@ class Request(request.Request, Step):
             return kernel.StepResult(self, error=str(error), reason=reasons.SUPERVISOR_UNHEALTHY)
         state = replace(context.state, is_unanswered=is_unanswered(error))
         return replace(super().failed(error, context), state=state)
-
-    def known(self, _result: IngestionResult) -> dict[str, Any]:
-        """Return what is known of the reconcile after the request."""
-        return {}
-
-    @abstractmethod
-    def effect(self, client: DruidClient) -> Effect:
-        """Send the request; DruidError if it fails."""
 
 
 def is_unanswered(error: DruidError) -> bool:
@@ -147,11 +117,12 @@ class Write(Request):
     def creates(self) -> bool:
         return self.change.before is None
 
-    def effect(self, client: DruidClient) -> Effect:
+    def send(self, client: DruidClient, context: Any) -> kernel.StepResult[Step]:
         from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import write_change
 
-        written = write_change(client, self.change)
-        return Effect(written.warnings, unknown=written.unknown)
+        written, before = write_change(client, self.change), context.state
+        state = replace(before, unknown_fields=(*before.unknown_fields, *written.unknown))
+        return kernel.StepResult(self, state=state, warnings=written.warnings)
 
 
 @dataclass(frozen=True)
@@ -166,11 +137,11 @@ class Reset(Request):
     def title(self) -> str:
         return f"reset the offsets of supervisor {self.id}"
 
-    def effect(self, client: DruidClient) -> Effect:
+    def send(self, client: DruidClient, _context: Any) -> kernel.StepResult[Step]:
         from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import reset_before_resuming
 
         reset_before_resuming(client, self.id)
-        return Effect()
+        return kernel.StepResult(self)
 
 
 @dataclass(frozen=True)
@@ -191,11 +162,11 @@ class Submit(Request):
     def differences(self) -> tuple[kernel.Difference, ...]:
         return (kernel.Difference(self.title, None, spec_masking.marked(self.job.submission(self.attempt))),)
 
-    def effect(self, client: DruidClient) -> Effect:
+    def send(self, client: DruidClient, _context: Any) -> kernel.StepResult[Step]:
         from ansible_collections.druidops.druid.plugins.module_utils._resources.task import submit
 
         submit(client, self.job, self.attempt)
-        return Effect()
+        return kernel.StepResult(self)
 
 
 @dataclass(frozen=True)
@@ -214,21 +185,26 @@ class Terminate(Request):
         reason = reasons.SUPERVISOR_TERMINATED if self.kind == SUPERVISOR else reasons.TASK_SHUT_DOWN
         return kernel.Operation(reason=reason, counted="removed")
 
-    def known(self, result: IngestionResult) -> dict[str, Any]:
-        return {"terminated": result.terminated | {self.id}}
-
-    def effect(self, client: DruidClient) -> Effect:
+    def send(self, client: DruidClient, context: Any) -> kernel.StepResult[Step]:
         from ansible_collections.druidops.druid.plugins.module_utils._resources.task import shut_down
 
+        orphaned: tuple[str, ...] = ()
+        warnings: tuple[str, ...] = ()
         if self.kind == SUPERVISOR:
-            return _terminate_supervisor(client, self.id)
-        with suppress(NotFound):
-            shut_down(client, self.id)
-        return Effect()
+            orphaned, warnings = _terminate_supervisor(client, self.id)
+        else:
+            with suppress(NotFound):
+                shut_down(client, self.id)
+        state = replace(context.state, terminated=context.state.terminated | {self.id})
+        further = tuple(Terminate("task", each) for each in orphaned)
+        return kernel.StepResult(self, state=state, warnings=warnings, further=further)
 
 
-def _terminate_supervisor(client: DruidClient, supervisor: str) -> Effect:
-    """Terminate it, and shut down the tasks that this would orphan. NotConnected while it is being stopped."""
+def _terminate_supervisor(client: DruidClient, supervisor: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Terminate it; return the tasks that this would orphan, which were shut down, and warnings.
+
+    NotConnected while it is being stopped.
+    """
     from ansible_collections.druidops.druid.plugins.module_utils._resources.orphaned_tasks import (
         shut_down_orphaned_tasks,
         status_payload,
@@ -242,8 +218,7 @@ def _terminate_supervisor(client: DruidClient, supervisor: str) -> Effect:
         # another request would only wait for the one that stops it
         raise NotConnected(f"Supervisor {supervisor!r} is being stopped. This is checked again.")
     terminate(client, supervisor)
-    orphaned, warnings = shut_down_orphaned_tasks(client, supervisor, payload)
-    return Effect(warnings, tuple(Terminate("task", each) for each in orphaned))
+    return shut_down_orphaned_tasks(client, supervisor, payload)
 
 
 @dataclass(frozen=True)

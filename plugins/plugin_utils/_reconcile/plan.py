@@ -362,8 +362,11 @@ class Completed(Generic[_Plan]):
 
     def after(self, results: Iterable[StepResult[Any]]) -> Self:
         """Return the reconcile after its steps: with the completed ones, and a finding about each that failed."""
+        results = tuple(results)
         result = cast(Self, state_after(results, self))
-        return replace(result, plan=replace(result.plan, steps=completed(results))).with_findings(*failures(results))
+        warnings = (*result.plan.warnings, *(text for each in results for text in each.warnings))
+        plan = replace(result.plan, steps=completed(results), warnings=warnings)
+        return replace(result, plan=plan).with_findings(*failures(results))
 
 
 def previous_status(resource: Manifest) -> Mapping[str, Any]:

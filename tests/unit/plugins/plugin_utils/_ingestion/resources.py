@@ -6,18 +6,25 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
     RETENTION_RULES,
     SUPERVISOR,
     DruidChange,
+    Normalized,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, to_config_map
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reads import IngestionReads
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import Note, digest_of, text_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import (
+    Note,
+    believed,
+    digest_of,
+    text_of,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
     FINALIZER,
     NOTE_ANNOTATION,
@@ -68,29 +75,83 @@ def rules_change(before: Any, after: Any, datasource: str = "pages") -> DruidCha
     return DruidChange(RETENTION_RULES, datasource, f"retention rules of {datasource}", None, before, after)
 
 
-def reading(client: Any) -> IngestionReads:
+def asking(client: Any) -> IngestionReads:
     """Return a reader that asks this client of Druid, and nothing in Kubernetes."""
-    reads = IngestionReads(None, ingestion(), Options(), ExitStack())  # type: ignore[arg-type]
-    reads.client = client
-    return reads
+    return IngestionReads(None, ingestion(), (), lambda _observed: client)  # type: ignore[arg-type]
 
 
-def known(
+class Answers(IngestionReads):
+    """What is read, as a table: `found` in Kubernetes, and what Druid answers; an error is raised.
+
+    `state` is that of the supervisor or task, `datasource` its configuration, `tasks` their status by id, `supervisors`
+    those in Druid. `is_deleted`: the namespace is. A read without an answer fails the test.
+    """
+
+    def __init__(
+        self,
+        found: Observed | None = None,
+        state: DruidState | None = None,
+        datasource: tuple[DruidChange, ...] = (),
+        tasks: Mapping[str, Mapping[str, Any] | None] | None = None,
+        supervisors: Collection[str] = (),
+        error: DruidError | None = None,
+        is_deleted: bool | None = None,
+    ) -> None:
+        self.found, self.druid_state, self.configuration = found, state, datasource
+        self.tasks, self.supervisors, self.error, self.is_deleted = tasks or {}, supervisors, error, is_deleted
+        self.observed = Observed()
+
+    def observe(self) -> Observed:
+        assert self.found is not None
+        self.observed = self.found
+        return self.found
+
+    def druid(self, _purpose: str = "") -> Any:
+        if self.error is not None:
+            raise self.error
+
+    def state(self, _ingestion: Ingestion, _record: LastApplied, _known: Normalized) -> DruidState:
+        assert self.druid_state is not None
+        return self.druid_state
+
+    def datasource(self, *_about: Any) -> tuple[DruidChange, ...]:
+        return self.configuration
+
+    def task_status(self, task: str) -> Mapping[str, Any] | None:
+        return self.tasks[task]
+
+    def has_supervisor(self, supervisor: str) -> bool:
+        return supervisor in self.supervisors
+
+    def has_own_ids(self, *_about: Any) -> bool:
+        return True
+
+    def is_namespace_terminating(self, _namespace: str | None = None) -> bool:
+        assert self.is_deleted is not None
+        return self.is_deleted
+
+
+def recorded(parsed: Ingestion, record: LastApplied, **more: Any) -> tuple[Ingestion, Observed]:
+    """Return the ingestion, which confirms this record, and its ConfigMap, with `more` of what is observed."""
+    if record == LastApplied():
+        return parsed, Observed(**more)
+    config_map = to_config_map(record, parsed)
+    ids = (*record.supervisors, *record.tasks)
+    noted = noting(config_map, *ids, name=parsed.name, revision=record.revision)["annotations"]
+    confirming = replace(parsed, annotations={**parsed.annotations, **noted})
+    return confirming, Observed(config_map, believed(config_map, confirming), **more)
+
+
+def inputs_of(
     parsed: Ingestion,
     record: LastApplied,
     state: DruidState,
     datasource: tuple[DruidChange, ...] = (),
-    *,
-    has_config_map: bool = False,
     siblings: tuple[Ingestion, ...] = (),
-    **more: Any,
 ) -> Inputs:
-    """Return inputs of a decision for which everything was read before; `more` are others of their properties."""
-    observed = Observed(config_map={"kind": "ConfigMap"} if has_config_map else None, siblings=siblings)
-    found = Inputs(parsed, observed, None)  # type: ignore[arg-type]
-    defaults = {"is_recorded": False, "older_owner": None, "left": (), "unconfirmed": ()}
-    vars(found).update({**defaults, "record": record, "druid_state": state, "datasource": datasource, **more})
-    return found
+    """Return the inputs of a decision about an ingestion with this record, and this state in Druid."""
+    confirming, observed = recorded(parsed, record, siblings=siblings)
+    return Inputs(confirming, observed, Answers(observed, state, datasource))
 
 
 def nested(levels: int) -> str:

@@ -31,7 +31,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,
-    reading,
+    asking,
     resource,
 )
 from hypothesis import given
@@ -80,7 +80,7 @@ class World:
         documents = {f"/druid/indexer/v1/task/{each}/status": {"status": _SUCCESS} for each in self.tasks}
         client: Any = FakeDruid(documents)
         observed = Observed(self.config_map, believed(self.config_map, ingestion))
-        inputs = Inputs(ingestion, observed, reading(client))
+        inputs = Inputs(ingestion, observed, asking(client))
         plan = decide(inputs)
         result, api = IngestionResult(resource, plan, ingestion, observed=observed), cast(KubernetesApi, self)
         for step in plan.steps:
@@ -89,7 +89,7 @@ class World:
                 # Druid does not accept an id twice
                 self.tasks.setdefault(step.job.task_id(step.attempt), ingestion.document["context"]["document"])
             else:
-                result = act(api, None, replace(result, plan=Plan((step,))))
+                result = act(api, replace(result, plan=Plan((step,))))
                 assert result.failed_step is None
         self._write()
         last = read_last_applied(observed.record, ingestion) if observed.record else None

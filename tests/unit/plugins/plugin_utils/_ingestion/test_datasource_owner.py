@@ -25,8 +25,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state im
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,
+    asking,
     ingestion,
-    reading,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -137,7 +137,7 @@ def test_fields_of_another_are_removed_from_the_specification() -> None:
 def inputs_of(own: Ingestion, siblings: list[Ingestion], record: LastApplied | None = None) -> Inputs:
     client: Any = FakeDruid({"/druid/coordinator/v1/rules/pages": RULES, "/druid/coordinator/v1/rules/other": RULES})
     stored = None if record is None else to_config_map(record, own)
-    return Inputs(own, Observed(record=stored, siblings=tuple(siblings)), reading(client))
+    return Inputs(own, Observed(record=stored, siblings=tuple(siblings)), asking(client))
 
 
 def kinds(inputs: Inputs) -> list[str]:

@@ -22,6 +22,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import (
     DruidState,
+    Inputs,
+    Observed,
     Plan,
     SupervisorState,
     TaskState,
@@ -30,8 +32,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps im
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import pause_finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,
+    Answers,
     ingestion,
-    known,
+    inputs_of,
+    recorded,
     rules_change,
     supervisor_change,
 )
@@ -42,16 +46,19 @@ RESUMED, DELETED, EMPTY = supervisor_change(SUSPENDED, DESIRED), CREATED, LastAp
 
 
 def plan_of(
-    parsed: Ingestion, record: LastApplied, state: DruidState, extras: tuple[DruidChange, ...] = (), **more: Any
+    parsed: Ingestion,
+    record: LastApplied,
+    state: DruidState,
+    extras: tuple[DruidChange, ...] = (),
+    siblings: tuple[Ingestion, ...] = (),
 ) -> Plan:
-    stored = {"is_recorded": True, "has_config_map": record != EMPTY}
-    return decide(known(parsed, record, state, extras, **{**stored, **more}))
+    return decide(inputs_of(parsed, record, state, extras, siblings))
 
 
 def titles(
     parsed: Ingestion, record: LastApplied, state: DruidState, extras: tuple[DruidChange, ...] = ()
 ) -> list[str]:
-    return [step.title for step in plan_of(parsed, record, state, extras, is_recorded=bool(record.id)).steps]
+    return plan_of(parsed, record, state, extras).titles
 
 
 UPDATE_RECORD, CREATE_RECORD = "update ConfigMap with the applied spec", "create ConfigMap with the applied spec"
@@ -189,10 +196,13 @@ def test_steps_of_a_batch() -> None:
 def test_a_record_that_is_restored_in_its_config_map_is_an_update() -> None:
     parsed = ingestion("native-batch", BATCH)
     task = SubmittedTask(batch.job(parsed, 1).task_id(1), phase="submitted")
-    restored, state = LastApplied(parsed.specified, task.id, task), batch_state(parsed, task, "none")
-    for has_config_map, title in ((True, UPDATE_RECORD), (False, CREATE_RECORD)):
-        plan = plan_of(parsed, restored, state, is_recorded=False, has_config_map=has_config_map)
-        assert [step.title for step in plan.steps] == [title]
+    record = LastApplied(parsed.specified, task.id, task, revision=1)
+    shown = {"taskId": task.id, "appliedHash": record.hash, "appliedRevision": 1}
+    confirming, observed = recorded(replace(parsed, status=shown), record)
+    reads = Answers(observed, batch_state(parsed, task, "none"))
+    others = {"kind": "ConfigMap", "metadata": {"name": "i-ingestion"}, "data": {}}
+    for config_map, title in ((others, UPDATE_RECORD), (None, CREATE_RECORD)):
+        assert decide(Inputs(confirming, Observed(config_map), reads)).titles == [title]
 
 
 def test_suspended_batch_is_not_submitted() -> None:
@@ -281,7 +291,9 @@ def test_finalizer_is_set_once(metadata: dict[str, Any], steps: list[str]) -> No
 
 
 def test_older_resource_keeps_its_supervisor() -> None:
-    plan = plan_of(ingestion(), LastApplied(), SupervisorState(CREATED), older_owner="a")
+    older = ingestion(name="a", metadata={"creationTimestamp": "2026-01-01T00:00:00Z"})
+    own = ingestion(metadata={"creationTimestamp": "2026-01-02T00:00:00Z"})
+    plan = plan_of(own, LastApplied(), SupervisorState(CREATED), siblings=(older,))
     assert (plan.steps, [each.reason for each in plan.findings]) == ((), ["DuplicateSupervisor"])
     assert "DruidIngestion a, which is older, also specifies supervisor pages." in plan.findings[0].message
 
@@ -300,7 +312,7 @@ def _of_size(size: int) -> Ingestion:
 
 @pytest.mark.parametrize(("size", "fits"), [(900_000, True), (1_100_000, False)])
 def test_a_spec_whose_record_does_not_fit_is_not_applied(size: int, fits: bool) -> None:
-    plan = plan_of(_of_size(size), EMPTY, SupervisorState(CREATED), is_recorded=False)
+    plan = plan_of(_of_size(size), EMPTY, SupervisorState(CREATED))
 
     assert bool(plan.steps) is fits
     assert [finding.reason for finding in plan.findings] == ([] if fits else ["InvalidSpec"])

@@ -6,49 +6,36 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import ConnectionUnavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_deletion import (
     Deletion,
-    Found,
-    Task,
-    Unreached,
     decide_deletion,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, SubmittedTask
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reads import DeletionReads
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import BATCH, ingestion
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
+    BATCH,
+    Answers,
+    ingestion,
+    recorded,
+)
 
 SUPERVISOR = ingestion()
 TASK = ingestion("native-batch", BATCH)
 PAGES, BATCH_RECORD = LastApplied({}, "pages"), LastApplied({}, "t1", SubmittedTask("t1"))
 DISALLOWED = Finding(reasons.INVALID_SPEC, "Not allowed.")
 UNREACHABLE = Finding(reasons.DRUID_UNREACHABLE, "No response.")
+SILENT = ConnectionUnavailable(reasons.DRUID_UNREACHABLE, "No response.")
+NO_CLUSTER = ConnectionUnavailable(reasons.CLUSTER_NOT_FOUND, "No cluster.")
 REMOVED, RECORD_REMOVED = "remove the finalizer", "remove ConfigMap with the applied spec"
 REMEDY = "This is retried. To delete the resource without terminating what it specifies, set deletionPolicy Retain."
-
-
-class Table(DeletionReads):
-    """What is read in a case; a read without an answer is not expected."""
-
-    def __init__(self, record: LastApplied | None, **answers: Any) -> None:
-        self.siblings = answers.pop("siblings", ())
-        self.record, self.answers = record, answers
-
-    def found(self) -> Found:
-        assert self.record is not None
-        return Found(self.record, self.siblings, ("Others have written it.",))
-
-    def task(self, found: Found) -> Task | Unreached:
-        assert found.record == self.record
-        answer: Task | Unreached = self.answers["task"]
-        return answer
-
-    def parent(self) -> str:
-        return str(self.answers["parent"])
 
 
 class Case(NamedTuple):
@@ -56,19 +43,36 @@ class Case(NamedTuple):
 
     name: str
     deletion: Deletion
-    reads: Table
+    reads: Answers
     steps: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
-def supervisor(record: LastApplied | None = PAGES, **more: Any) -> tuple[Deletion, Table]:
+def deleted(parsed: Ingestion, record: LastApplied | None = PAGES, **more: Any) -> tuple[Deletion, Answers]:
+    """Return a deletion of an ingestion with this record (None: nothing is read), and what is read."""
     known = {name: more.pop(name) for name in ("has_resource", "refusal", "failure") if name in more}
-    return Deletion(more.pop("parsed", SUPERVISOR), **known), Table(record, **more)
+    if record is None:
+        return Deletion(parsed, **known), Answers(**more)
+    observed = {name: more.pop(name) for name in ("siblings", "cluster", "secrets") if name in more}
+    confirming, found = recorded(parsed, record, **observed)
+    return Deletion(confirming, **known), Answers(found, **more)
 
 
-def task(is_running: bool) -> tuple[Deletion, Table]:
-    return Deletion(TASK), Table(BATCH_RECORD, task=Task(is_running))
+def supervisor(record: LastApplied | None = PAGES, **more: Any) -> tuple[Deletion, Answers]:
+    return deleted(more.pop("parsed", SUPERVISOR), record, **more)
+
+
+def task(code: str) -> tuple[Deletion, Answers]:
+    return deleted(TASK, BATCH_RECORD, tasks={"t1": {"statusCode": code}})
+
+
+def reported(document: Any) -> tuple[Deletion, Answers]:
+    """Return the deletion of a batch without a record, whose status names a running task."""
+    parsed = replace(
+        ingestion("native-batch", document), status={"taskId": "t1", "appliedHash": "h", "appliedRevision": 1}
+    )
+    return deleted(parsed, LastApplied(), tasks={"t1": {"statusCode": "RUNNING", "dataSource": "pages"}})
 
 
 CASES = [
@@ -86,10 +90,10 @@ CASES = [
     ),
     Case("nothing was applied", *supervisor(LastApplied()), (REMOVED,)),
     Case("nothing was applied, without a resource", *supervisor(LastApplied(), has_resource=False), (RECORD_REMOVED,)),
-    Case("a supervisor", *supervisor(task=Task()), ("terminate supervisor pages", REMOVED)),
+    Case("a supervisor", *supervisor(), ("terminate supervisor pages", REMOVED)),
     Case(
         "two supervisors, the current one last",
-        *supervisor(LastApplied({}, "pages", former=("old",)), task=Task()),
+        *supervisor(LastApplied({}, "pages", former=("old",))),
         ("terminate supervisor old", "terminate supervisor pages", REMOVED),
     ),
     Case(
@@ -100,11 +104,18 @@ CASES = [
     ),
     Case(
         "without a resource",
-        *supervisor(has_resource=False, task=Task()),
+        *supervisor(has_resource=False),
         ("terminate supervisor pages", RECORD_REMOVED),
     ),
-    Case("a running task", *task(True), ("shut down task t1", REMOVED)),
-    Case("a completed task", *task(False), (REMOVED,)),
+    Case("a running task", *task("RUNNING"), ("shut down task t1", REMOVED)),
+    Case("a completed task", *task("SUCCESS"), (REMOVED,)),
+    Case("a task that only the status names", *reported(BATCH), ("shut down task t1", REMOVED)),
+    Case(
+        "a task that only the status names, of another datasource",
+        *reported({"spec": {"dataSchema": {"dataSource": "other"}}}),
+        (REMOVED,),
+        warnings=("Only the status names task t1, which the resource does not specify: it is not terminated.",),
+    ),
     Case(
         "in another Druid",
         *supervisor(LastApplied({}, "pages", druid="druidCluster d")),
@@ -124,27 +135,31 @@ CASES = [
     ),
     Case(
         "Druid does not respond",
-        *supervisor(task=Unreached(UNREACHABLE), parent=""),
+        *supervisor(error=SILENT, is_deleted=False),
         problems=(f"No response. {REMEDY}",),
     ),
     Case(
         "Druid does not respond, without a resource",
-        *supervisor(task=Unreached(UNREACHABLE), has_resource=False),
+        *supervisor(error=SILENT, has_resource=False),
         problems=(f"No response. {REMEDY}",),
     ),
     Case(
         "the namespace is also being deleted",
-        *supervisor(task=Unreached(UNREACHABLE), parent="namespace"),
+        *supervisor(error=SILENT, is_deleted=True),
         (REMOVED,),
         warnings=("No response. The namespace is also being deleted: pages was not terminated and may still run.",),
     ),
     Case(
         "Druid is deleted",
-        *supervisor(task=Unreached(UNREACHABLE, is_lasting=True)),
+        *supervisor(error=NO_CLUSTER),
         (REMOVED,),
-        warnings=("No response. So the supervisor of DruidIngestion i was not terminated: pages may still run.",),
+        warnings=("No cluster. So the supervisor of DruidIngestion i was not terminated: pages may still run.",),
     ),
-    Case("the Secret is not allowed", *supervisor(refusal=DISALLOWED, parent=""), problems=(f"Not allowed. {REMEDY}",)),
+    Case(
+        "the Secret is not allowed",
+        *supervisor(refusal=DISALLOWED, is_deleted=False),
+        problems=(f"Not allowed. {REMEDY}",),
+    ),
     Case(
         "the Secret is not allowed, without a resource",
         *supervisor(refusal=DISALLOWED, has_resource=False),
@@ -158,15 +173,22 @@ def test_plan(case: Case) -> None:
     plan = decide_deletion(case.deletion, case.reads)
     assert tuple(step.title for step in plan.steps) == case.steps
     assert tuple(each.message for each in plan.problems) == case.problems
-    # those about the record are repeated while something is done about it
-    assert plan.warnings == (*case.warnings, *(["Others have written it."] if plan.steps and case.reads.record else []))
+    assert plan.warnings == case.warnings
     is_reported = any(each.reason == reasons.DELETING for each in plan.findings)
     assert is_reported == case.deletion.has_resource
 
 
-@pytest.mark.parametrize("parent", ["", "cluster"])
-def test_druid_is_not_asked_again_after_a_failure(parent: str) -> None:
-    deletion, reads = supervisor(failure=UNREACHABLE, parent=parent)
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_druid_is_not_asked_again_after_a_failure(is_deleted: bool) -> None:
+    cluster = {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}} if is_deleted else None
+    deletion, reads = supervisor(failure=UNREACHABLE, cluster=cluster, is_deleted=False)
     plan = decide_deletion(deletion, reads)
-    assert [step.title for step in plan.steps] == ([REMOVED] if parent else [])
-    assert bool(plan.problems) != bool(parent)
+    assert plan.titles == ([REMOVED] if is_deleted else [])
+    assert bool(plan.problems) != is_deleted
+
+
+def test_a_record_that_others_have_written_is_not_believed() -> None:
+    deletion, reads = supervisor()
+    plan = decide_deletion(replace(deletion, ingestion=SUPERVISOR), Answers(Observed(reads.found.config_map)))
+    assert plan.titles == [REMOVED]
+    assert "is not as this resource has written it" in plan.warnings[0]

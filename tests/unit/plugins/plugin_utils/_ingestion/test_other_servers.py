@@ -30,7 +30,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._operati
 )
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.fake_time import FakeTime, fake_time
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.misbehaving_server import Server, say, serving
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion, reading
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import asking, ingestion
 
 __all__ = ["fake_time"]
 
@@ -62,7 +62,7 @@ def test_druid_is_unreachable_for_an_ingestion(
     for what, body in BODIES.items():
         server.answers = [say(status, body)]
         with pytest.raises(DruidError) as caught:
-            pytest.fail(f"{what}: {decide(Inputs(ingestion(**INGESTIONS[described]), Observed(), reading(client)))}")
+            pytest.fail(f"{what}: {decide(Inputs(ingestion(**INGESTIONS[described]), Observed(), asking(client)))}")
         found = error_finding(caught.value)
         assert found.reason == "DruidUnreachable", (what, found)
         assert may_quote(status) or SECRET not in found.message, (what, found)
@@ -74,7 +74,7 @@ def test_nothing_counts_as_terminated(kind: str, status: int, server: Server, fa
     client, step = fake_time.client(server.url, retry_timeout=0), Terminate(kind, "a")
     for what, body in BODIES.items():
         server.answers = [say(status, body)]
-        acted = act(None, client, IngestionResult({}, Plan((step,)), ingestion()))  # type: ignore[arg-type]
+        acted = act(None, IngestionResult({}, Plan((step,)), ingestion()), lambda _: client)  # type: ignore[arg-type]
         assert (acted.plan.steps, acted.failed_step) == ((), step), what
         [found] = acted.plan.findings
         assert found.reason == "DruidUnreachable", (what, found)

@@ -33,10 +33,10 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_a
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,
     KAFKA,
+    asking,
     ingestion,
-    known,
+    inputs_of,
     noting,
-    reading,
     rules_change,
     supervisor_change,
 )
@@ -48,23 +48,25 @@ RESUMING = {"suspend": False, "resumePolicy": "Reset"}
 TASK = batch.job(ingestion("native-batch", BATCH), 1)
 FAILED = SubmittedTask(TASK.task_id(1), 1, "ended", "FAILED")
 INPUTS: Mapping[str, Inputs] = {
-    "a new supervisor": known(ingestion(metadata={"finalizers": []}), LastApplied(), NEW),
-    "another supervisor": known(ingestion(), LastApplied({}, "old"), NEW, is_recorded=True, siblings=(ingestion(),)),
-    "a reset": known(ingestion(**RESUMING), LastApplied(ingestion(suspend=True).specified, "pages"), RESUMED),
-    "drift": known(
+    "a new supervisor": inputs_of(ingestion(metadata={"finalizers": []}), LastApplied(), NEW),
+    "another supervisor": inputs_of(
+        ingestion(), LastApplied({}, "old"), NEW, siblings=(ingestion(name="b", document={}),)
+    ),
+    "a reset": inputs_of(ingestion(**RESUMING), LastApplied(ingestion(suspend=True).specified, "pages"), RESUMED),
+    "drift": inputs_of(
         ingestion(driftPolicy="Report"),
         LastApplied(ingestion().specified, "pages"),
         RESUMED,
         (rules_change({"rules": []}, {"rules": [1]}),),
     ),
-    "an older owner": known(ingestion(), LastApplied(), NEW, older_owner="a"),
-    "a paused ingestion": known(ingestion(paused=True), LastApplied(), NEW),
-    "a new batch": known(
+    "an older owner": inputs_of(ingestion(), LastApplied(), NEW, siblings=(ingestion(name="a"),)),
+    "a paused ingestion": inputs_of(ingestion(paused=True), LastApplied(), NEW),
+    "a new batch": inputs_of(
         ingestion("native-batch", BATCH),
         LastApplied(),
         TaskState(TASK, batch.Attempt(SubmittedTask(TASK.task_id(1)), "submit")),
     ),
-    "a failed batch": known(
+    "a failed batch": inputs_of(
         ingestion("native-batch", BATCH), LastApplied(), TaskState(TASK, batch.Attempt(FAILED, "none"), {}, "no disk")
     ),
 }
@@ -101,7 +103,7 @@ def test_decide_is_pure(name: str) -> None:
     plan = decide(pickle.loads(stored))
     assert plan == decide(inputs)
     assert inputs == pickle.loads(stored)
-    assert (not_plain(inputs), not_plain(plan)) == ([], [])
+    assert not_plain([inputs.specified, inputs.observed, plan]) == []
     assert pickle.loads(pickle.dumps(plan)) == plan
     assert [step.title for step in pickle.loads(pickle.dumps(plan)).steps] == [step.title for step in plan.steps]
 
@@ -127,7 +129,7 @@ def test_what_is_read_is_plain_data(exists: bool, monkeypatch: pytest.MonkeyPatc
     current = {**KAFKA, "spec": {**KAFKA["spec"], "ioConfig": {"topic": "pages", "taskCount": 1}}}
     objects = {f"{PATH}/pages": current, f"{PATH}/pages/status": {"payload": {"state": "RUNNING"}}}
     client: Any = FakeDruid({PATH: [], "/druid/coordinator/v1/rules/pages": [], **(objects if exists else {})})
-    inputs = Inputs(parsed, Observed(record=record, siblings=(ingestion(name="other"),)), reading(client))
+    inputs = Inputs(parsed, Observed(record=record, siblings=(ingestion(name="other"),)), asking(client))
     plan = decide(inputs)
     # everything was read once
     monkeypatch.setattr(client, "get", None)
