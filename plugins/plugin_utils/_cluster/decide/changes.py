@@ -197,17 +197,15 @@ _TEMPLATE = ("f:spec", "f:template")
 def keep_duplicates(desired: Desired, observed: Observed) -> Desired:
     """Return the desired objects, without the pod template of each group that already runs the verbatim one.
 
-    `verbatim` of the result has only the workloads of these groups.
+    `verbatim` of the result has only the workloads of these groups, and `duplicates` those of the others.
     """
     kept = {key: workload for key, workload in desired.verbatim.items() if _runs(workload, observed)}
     groups = {
         key: tuple(_without_template(manifest) for manifest in manifests) if key in kept else manifests
         for key, manifests in desired.groups.items()
     }
-    warnings = tuple(
-        text for text in desired.warnings if not any(text.startswith(f"spec.nodes[{key}]:") for key in kept)
-    )
-    return replace(desired, groups=groups, warnings=warnings, verbatim=kept)
+    removed = {key: texts for key, texts in desired.duplicates.items() if key not in kept}
+    return replace(desired, groups=groups, verbatim=kept, duplicates=removed)
 
 
 def _runs(desired: Manifest, observed: Observed) -> bool:

@@ -112,7 +112,6 @@ def _plan(draft: DraftPlan) -> Plan:
     inputs = draft.inputs
     plan = draft.plan()
     warnings = (
-        *plan.warnings,
         *(text for feature in FEATURES for text in feature.warnings(inputs)),
         *overridden_values(draft),
     )

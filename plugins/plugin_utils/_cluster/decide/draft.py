@@ -78,7 +78,6 @@ class DraftPlan:
         return Plan(
             with_early_readers(steps, waiting, cluster),
             (*self.findings, *waiting_for_druid(gated.waits.awaited)),
-            inputs.desired.warnings,
             rollout_warnings=(*gated.warnings, *early_pods(live, self.steps, waiting, cluster)),
             later=later,
             waits=gated.waits,

@@ -10,12 +10,12 @@ because the StatefulSet controller may delete their PVCs. So the number stays un
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import ObjectKey, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
     is_not_handed_over,
     is_ours,
@@ -44,6 +44,31 @@ class Autoscaling(Feature):
         if not undecided:
             return cluster
         return with_external_autoscalers(cluster, observed, undecided, reads.list_objects(KIND))
+
+    def warnings(self, inputs: Inputs) -> Iterator[str]:
+        """Yield a warning for each group whose replicas have no effect, and for an autoscaler of another workload."""
+        for group in inputs.cluster.groups:
+            yield from (f"spec.nodes[{group.key}]: {text}" for text in autoscaling_warnings(group))
+
+
+def autoscaling_warnings(group: Group) -> Iterator[str]:
+    """Yield what has no effect, or is not right, in the specification of a group."""
+    if group.node.get("replicas") is not None and group.autoscaled and group.foreign_autoscaler:
+        yield (
+            f"replicas has no effect: HorizontalPodAutoscaler {group.foreign_autoscaler}, which is not part of the "
+            "resource, scales the group. Define it as hpAutoscaler, delete it, or remove replicas, which keeps the "
+            "current number of pods"
+        )
+    if group.left_replicas is not None:
+        yield (
+            f"replicas has no effect: a HorizontalPodAutoscaler that does not exist any more set {group.left_replicas} "
+            f"pods, and {group.replicas} are specified. The pods stay, in case the autoscaler is being replaced. "
+            f"To stop {group.left_replicas - group.replicas} of them, run kubectl scale {group.kind.lower()} "
+            f"{group.unique_name} --namespace {group.cluster.namespace} --replicas {group.replicas}"
+        )
+    target = (group.node.get("hpAutoscaler") or {}).get("scaleTargetRef") or {}
+    if target and (target.get("kind"), target.get("name")) != (group.kind, group.unique_name):
+        yield f"hpAutoscaler.scaleTargetRef does not name the group's workload, {group.kind} {group.unique_name}"
 
 
 def undecided_workloads(cluster: Cluster, observed: Observed) -> frozenset[ObjectKey]:

@@ -11,8 +11,10 @@ import shlex
 from collections.abc import Iterator
 from itertools import pairwise
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pod import ignored_requests
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 
 # Options of Java whose value may be the next word.
@@ -20,11 +22,27 @@ _WITH_VALUE = re.compile(r"-cp|-classpath|-p|--class-path|--(upgrade-)?module-pa
 
 
 class SettingWarnings(Feature):
-    """Warns about them."""
+    """Warns about settings that no other feature has."""
 
     def warnings(self, inputs: Inputs) -> Iterator[str]:
-        """Yield a warning for each group whose port or JVM options cannot be right."""
-        return setting_warnings(inputs.cluster)
+        """Yield a warning for what is set twice, has no effect, or cannot be right."""
+        for group in inputs.cluster.groups:
+            found = (*inputs.desired.duplicates.get(group.key, ()), *without_effect(group, inputs.observed))
+            yield from (f"spec.nodes[{group.key}]: {text}" for text in found)
+        yield from setting_warnings(inputs.cluster)
+
+
+def without_effect(group: Group, observed: Observed) -> Iterator[str]:
+    """Yield what has no effect in the specification of a group, and in annotations that request its restart."""
+    for name in ignored_requests(group):
+        yield f"annotation {name} must be a time such as 2026-01-31T12:00:00Z, and is ignored"
+    if group.keeps_replicas and not group.autoscaled and observed.replicas(group) == 0:
+        yield "replicas is not set, so the group keeps its number of pods, which is 0"
+    if names.REPLICAS_BEFORE_STOP_ANNOTATION in group.merged("workloadAnnotations"):
+        yield (
+            f"workloadAnnotations[{names.REPLICAS_BEFORE_STOP_ANNOTATION}] has no effect: the number of pods before a "
+            "stop is recorded there. Remove it, and set replicas to define the number of pods"
+        )
 
 
 def setting_warnings(cluster: Cluster) -> Iterator[str]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.config_map import (
     common_config_map,
     configuration_hash,
@@ -30,7 +29,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.mer
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pod import (
     pod_template,
-    restart_warnings,
     restarted_at,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import (
@@ -39,7 +37,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pre
     template_labels,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.workloads import (
-    deletion_is_disabled,
     workload,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
@@ -54,13 +51,13 @@ class Desired:
     """All desired objects of a cluster, per group in the order of the apply.
 
     `verbatim` are workloads by group: with the duplicate merge keys that the spec has in their pod template. `groups`
-    has the same workloads without duplicates.
+    has the same workloads without duplicates, and `duplicates` is what these lack, for people.
     """
 
     common: tuple[Manifest, ...]
     groups: Mapping[str, tuple[Manifest, ...]]
-    warnings: tuple[str, ...]
     verbatim: Mapping[str, Manifest] = field(default_factory=dict)
+    duplicates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def objects(self) -> tuple[Manifest, ...]:
@@ -71,16 +68,16 @@ class Desired:
 def render(cluster: Cluster, preserved: Mapping[str, Preserved] = _NOTHING) -> Desired:
     """Return the objects of the cluster; `preserved` are values of running groups that must not change."""
     groups: dict[str, tuple[Manifest, ...]] = {}
-    warnings: list[str] = []
     verbatim: dict[str, Manifest] = {}
+    duplicates: dict[str, tuple[str, ...]] = {}
     for group in cluster.groups:
         kept = preserved.get(group.key, Preserved())
         template = _template(group, kept)
         thinned, found = without_duplicates(template, named_target_ports(group))
         groups[group.key] = _group_objects(group, kept, thinned)
-        verbatim.update({group.key: workload(group, template, kept)} if found else {})
-        warnings += [f"spec.nodes[{group.key}]: {warning}" for warning in (*found, *_warnings(group, kept))]
-    return Desired((common_config_map(cluster),), groups, tuple(warnings), verbatim)
+        if found:
+            verbatim[group.key], duplicates[group.key] = workload(group, template, kept), found
+    return Desired((common_config_map(cluster),), groups, verbatim, duplicates)
 
 
 def _template(group: Group, preserved: Preserved) -> Manifest:
@@ -100,38 +97,3 @@ def _group_objects(group: Group, preserved: Preserved, template: Manifest) -> tu
         *pod_disruption_budget(group, selected),
         *horizontal_pod_autoscaler(group),
     )
-
-
-def _warnings(group: Group, preserved: Preserved) -> list[str]:
-    warnings = restart_warnings(group)
-    if group.keeps_replicas and not group.autoscaled and preserved.replicas == 0:
-        warnings.append("replicas is not set, so the group keeps its number of pods, which is 0")
-    if names.REPLICAS_BEFORE_STOP_ANNOTATION in group.merged("workloadAnnotations"):
-        warnings.append(
-            f"workloadAnnotations[{names.REPLICAS_BEFORE_STOP_ANNOTATION}] has no effect: the number of pods before a "
-            "stop is recorded there. Remove it, and set replicas to define the number of pods"
-        )
-    if group.node.get("replicas") is not None and group.autoscaled and group.foreign_autoscaler:
-        warnings.append(
-            f"replicas has no effect: HorizontalPodAutoscaler {group.foreign_autoscaler}, which is not part of the "
-            "resource, scales the group. Define it as hpAutoscaler, delete it, or remove replicas, which keeps the "
-            "current number of pods"
-        )
-    if group.left_replicas is not None:
-        warnings.append(
-            f"replicas has no effect: a HorizontalPodAutoscaler that does not exist any more set {group.left_replicas} "
-            f"pods, and {group.replicas} are specified. The pods stay, in case the autoscaler is being replaced. "
-            f"To stop {group.left_replicas - group.replicas} of them, run kubectl scale {group.kind.lower()} "
-            f"{group.unique_name} --namespace {group.cluster.namespace} --replicas {group.replicas}"
-        )
-    if not group.is_deployment and deletion_is_disabled(group):
-        warnings.append(
-            "persistentVolumeClaimRetentionPolicy.whenDeleted: Delete has no effect while disablePVCDeletionFinalizer "
-            "is true: the PVCs are retained"
-        )
-    target = (group.node.get("hpAutoscaler") or {}).get("scaleTargetRef") or {}
-    if target and (target.get("kind"), target.get("name")) != (group.kind, group.unique_name):
-        warnings.append(
-            f"hpAutoscaler.scaleTargetRef does not name the group's workload, {group.kind} {group.unique_name}"
-        )
-    return warnings

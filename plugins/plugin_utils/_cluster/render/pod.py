@@ -208,14 +208,10 @@ def restarted_at(group: Group, preserved: Preserved) -> str | None:
     return max(found, key=lambda text: _time(text) or datetime.min, default=preserved.restarted_at)
 
 
-def restart_warnings(group: Group) -> list[str]:
-    """Return a warning for each request whose value is not a time."""
+def ignored_requests(group: Group) -> list[str]:
+    """Return the names of the annotations that request a restart, and whose value is not a time."""
     requested = ((name, group.cluster.annotations.get(name)) for name in _requests(group))
-    return [
-        f"annotation {name} must be a time such as 2026-01-31T12:00:00Z, and is ignored"
-        for name, text in requested
-        if text is not None and _time(text) is None
-    ]
+    return [name for name, text in requested if text is not None and _time(text) is None]
 
 
 def _requests(group: Group) -> tuple[str, str]:

@@ -35,6 +35,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.s
     undersized_pvcs,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.updates import (
+    ignored_policies,
     ignored_updates,
     pvc_updates,
     rejected_patches,
@@ -102,8 +103,8 @@ class Storage(Feature):
         return replace(plan, findings=(*plan.findings, *found))
 
     def warnings(self, inputs: Inputs) -> Iterator[str]:
-        """Yield warnings about PVCs that differ from the specification, or are too small for a cache."""
-        for rule in (undersized_pvcs, oversized_pvcs, oversized_caches, ignored_updates):
+        """Yield warnings about PVCs that differ from the specification, or are too small, and ignored policies."""
+        for rule in (undersized_pvcs, oversized_pvcs, oversized_caches, ignored_updates, ignored_policies):
             yield from rule(inputs)
 
     def status(self, result: ClusterResult) -> Mapping[str, Any]:

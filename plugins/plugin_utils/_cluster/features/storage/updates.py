@@ -194,6 +194,16 @@ def _of_object(step: Step, finding: Finding) -> Finding:
     return replace(finding, message=f"{message}It blocks no other object.", object=str(step.key))
 
 
+def ignored_policies(inputs: Inputs) -> Iterator[str]:
+    """Yield a warning for each group whose PVCs are retained although its policy is to delete them."""
+    for group in inputs.cluster.groups:
+        if not group.is_deployment and deletion_is_disabled(group):
+            yield (
+                f"spec.nodes[{group.key}]: persistentVolumeClaimRetentionPolicy.whenDeleted: Delete has no effect "
+                "while disablePVCDeletionFinalizer is true: the PVCs are retained"
+            )
+
+
 def retains_claims(cluster: Cluster) -> bool:
     """True if the cluster retains PVCs that a StatefulSet may own: it deletes them whatever their labels."""
     return any(map(deletion_is_disabled, cluster.groups))

@@ -10,11 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import keep_duplicates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired, render
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import FieldSet
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import decided, inputs
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import entry, written_by
 
 Manifest = dict[str, Any]
@@ -96,7 +98,7 @@ def test_foreign_additions_are_not_a_difference(addition: str, manager: str) -> 
     [workload] = [each for each in desired.groups["brokers"] if each["kind"] == "StatefulSet"]
     assert "template" not in workload["spec"]
     assert [each["kind"] for each in desired.verbatim.values()] == ["StatefulSet"]
-    assert desired.warnings == ()
+    assert desired.duplicates == {}
 
 
 @pytest.mark.parametrize("manager", OPERATIONS)
@@ -107,7 +109,7 @@ def test_changed_template_is_reverted_without_duplicates(difference: str, manage
     [workload] = [each for each in desired.groups["brokers"] if each["kind"] == "StatefulSet"]
     variables = [each["name"] for each in main(workload["spec"]["template"])["env"]]
     assert variables == ["A", "B", "configMapSHA"]
-    assert len(desired.warnings) == 2
+    assert len(desired.duplicates["brokers"]) == 2
 
 
 def test_variable_that_the_user_removed_is_a_difference() -> None:
@@ -124,3 +126,11 @@ def test_object_without_managed_fields() -> None:
     [live] = observed.objects.values()
     live["metadata"]["managedFields"] = []
     assert [each["kind"] for each in desired_for(observed).verbatim.values()] == ["StatefulSet"]
+
+
+def test_a_group_that_runs_duplicates_has_its_other_warnings() -> None:
+    node = {**DUPLICATES, "workloadAnnotations": {names.REPLICAS_BEFORE_STOP_ANNOTATION: "7"}}
+    warnings = decided(inputs(druid.cluster(node), running(lambda _template: None, []))).warnings
+    assert [text.split(" has no effect")[0] for text in warnings] == [
+        "spec.nodes[brokers]: workloadAnnotations[druid.apache.org/replicas-before-stop]"
+    ]

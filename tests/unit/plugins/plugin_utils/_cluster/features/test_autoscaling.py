@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.autoscaling import (
     KIND,
+    autoscaling_warnings,
     undecided_workloads,
     with_external_autoscalers,
 )
@@ -81,11 +82,12 @@ def test_number_that_a_deleted_autoscaler_has_set_is_kept(
 
 
 def test_kept_number_is_not_rendered_and_has_a_warning() -> None:
-    desired = render(read([workload(5, HPA)], [], replicas=2, services=[{}]))
+    cluster = read([workload(5, HPA)], [], replicas=2, services=[{}])
+    desired = render(cluster)
     [rendered] = [each for each in desired.objects if each["kind"] == "StatefulSet"]
     assert "replicas" not in rendered["spec"]
-    assert desired.warnings == (
-        "spec.nodes[brokers]: replicas has no effect: a HorizontalPodAutoscaler that does not exist any more set 5 "
+    assert tuple(autoscaling_warnings(cluster.groups[0])) == (
+        "replicas has no effect: a HorizontalPodAutoscaler that does not exist any more set 5 "
         "pods, and 2 are specified. The pods stay, in case the autoscaler is being replaced. To stop 3 of them, run "
         "kubectl scale statefulset druid-c-brokers --namespace ns --replicas 2",
     )

@@ -8,7 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.setting_warnings import setting_warnings
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.setting_warnings import (
+    setting_warnings,
+    without_effect,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Observed
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 
 TLS = "druid.enablePlaintextPort=false\ndruid.enableTlsPort=true\n"
@@ -45,3 +49,21 @@ def test_wrong_settings(node: dict[str, Any], expected: str) -> None:
     [found] = setting_warnings(druid.cluster({"druid.port": 8082, **node}))
     assert found.startswith("spec.nodes[brokers]")
     assert expected in found
+
+
+# (fields of the group, number of its pods, is there a warning)
+WITHOUT_PODS: list[tuple[dict[str, Any], int | None, bool]] = [
+    ({"replicas": None}, 0, True),
+    ({"replicas": None}, 1, False),
+    ({"replicas": None}, None, False),
+    ({"replicas": None, "stopped": True}, 0, False),
+    ({"replicas": 0}, 0, False),
+]
+
+
+@pytest.mark.parametrize(("node", "replicas", "warns"), WITHOUT_PODS)
+def test_group_that_keeps_no_pods_causes_a_warning(node: dict[str, Any], replicas: int | None, warns: bool) -> None:
+    [group] = druid.cluster(node).groups
+    workload = {"kind": "StatefulSet", "metadata": {"name": group.unique_name}, "spec": {"replicas": replicas}}
+    found = [*without_effect(group, Observed().with_objects([] if replicas is None else [workload]))]
+    assert found == (["replicas is not set, so the group keeps its number of pods, which is 0"] if warns else [])

@@ -271,12 +271,11 @@ def test_workload_is_rendered_with_and_without_duplicates() -> None:
     desired = render(cluster)
     assert ports_of((desired.verbatim["brokers"],)) == ["plain", "druid-port"]
     assert ports_of(desired.groups["brokers"]) == ["druid-port"]
-    assert [warning for warning in desired.warnings if warning.startswith("spec.nodes[brokers]")] == [
-        "spec.nodes[brokers]: the pod: image pull secret p is set twice; only the other entry is kept",
-        "spec.nodes[brokers]: container druid-hand-brokers: variable A is set twice; only the other entry is kept",
-        "spec.nodes[brokers]: container druid-hand-brokers: port plain (8082/TCP) is set twice;"
-        " only the other entry is kept",
-    ]
+    assert desired.duplicates["brokers"] == (
+        "the pod: image pull secret p is set twice; only the other entry is kept",
+        "container druid-hand-brokers: variable A is set twice; only the other entry is kept",
+        "container druid-hand-brokers: port plain (8082/TCP) is set twice; only the other entry is kept",
+    )
 
 
 def ports_of(objects: tuple[dict[str, Any], ...]) -> list[str]:

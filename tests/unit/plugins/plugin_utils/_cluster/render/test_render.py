@@ -11,6 +11,8 @@ import random
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.setting_warnings import without_effect
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.config_map import (
     common_configuration,
@@ -159,23 +161,6 @@ def test_every_stand_alone_pvc_is_rendered() -> None:
     ]
 
 
-# (fields of the group, number of its pods, is there a warning)
-WITHOUT_PODS: list[tuple[dict[str, Any], int | None, bool]] = [
-    ({"replicas": None}, 0, True),
-    ({"replicas": None}, 1, False),
-    ({"replicas": None}, None, False),
-    ({"replicas": None, "stopped": True}, 0, False),
-    ({"replicas": 0}, 0, False),
-]
-
-
-@pytest.mark.parametrize(("node", "replicas", "warns"), WITHOUT_PODS)
-def test_group_that_keeps_no_pods_causes_a_warning(node: dict[str, Any], replicas: int | None, warns: bool) -> None:
-    warnings = render(druid.cluster(node), {"brokers": Preserved(replicas=replicas)}).warnings
-    text = "spec.nodes[brokers]: replicas is not set, so the group keeps its number of pods, which is 0"
-    assert warnings == ((text,) if warns else ())
-
-
 ANNOTATION = "druid.apache.org/replicas-before-stop"
 
 
@@ -188,8 +173,8 @@ def test_number_of_pods_before_a_stop_cannot_be_specified(
     for cluster in (druid.cluster(node), druid.cluster({**node, "workloadAnnotations": {"a": "b"}}, **CLUSTER_WIDE)):
         desired = render(cluster, {"brokers": Preserved(replicas=2)})
         assert only(list(desired.groups["brokers"]), kind)["metadata"]["annotations"] == annotations
-        [warning] = desired.warnings
-        assert warning.startswith(f"spec.nodes[brokers]: workloadAnnotations[{ANNOTATION}] has no effect: ")
+        [warning] = without_effect(cluster.groups[0], Observed())
+        assert warning.startswith(f"workloadAnnotations[{ANNOTATION}] has no effect: ")
 
 
 CLUSTER_WIDE = {"workloadAnnotations": {ANNOTATION: "9" * 5000}}

@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import changed_objects
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.updates import ignored_policies
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.server import (
     converged,
     stored,
@@ -154,5 +156,5 @@ def test_retained_pvcs_are_not_deleted_with_the_stateful_set(value: str) -> None
     desired = render(cluster)
     [found] = [each for each in desired.groups["brokers"] if each["kind"] == "StatefulSet"]
     assert found["spec"][FIELD] == {"whenDeleted": "Retain"}
-    assert len(desired.warnings) == (value == "Delete")
-    assert render(druid.cluster(node(policy))).warnings == ()
+    assert len([*ignored_policies(inputs(cluster))]) == (value == "Delete")
+    assert [*ignored_policies(inputs(druid.cluster(node(policy))))] == []
