@@ -32,7 +32,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking 
     masked_errors,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.operator_environment import is_too_often
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Completed, EventText, Plan, written
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import (
+    Completed,
+    EventText,
+    Plan,
+    WriteResource,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
     Conditions,
     Report,
@@ -114,7 +119,9 @@ class Kind(ABC, Generic[_Options, _Result, _Plan]):
 
     def submitted(self, resource: Manifest, submitted: Submitted) -> _Plan:
         """Return the plan of the write of the resource itself."""
-        return self.plan(written(submitted.operation, resource))
+        if submitted.operation is None:
+            return self.plan()
+        return self.plan((WriteResource(submitted.operation, resource["kind"], resource["metadata"]["name"]),))
 
     def lines(self, plan: _Plan) -> list[str]:
         """Return the plan as lines of text."""

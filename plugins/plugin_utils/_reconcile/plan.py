@@ -220,7 +220,7 @@ def _carried_out(step: _Step, context: Context) -> StepResult[_Step]:
 
 @dataclass(frozen=True)
 class WriteResource(Shown):
-    """A write of the resource, before the reconciles."""
+    """A write of the resource by ``submit``: no step, since it is written, or dry-run, before anything is decided."""
 
     verb: str
     kind: str
@@ -229,6 +229,22 @@ class WriteResource(Shown):
     @property
     def title(self) -> str:
         return f"{self.verb} {self.kind} {self.name}"
+
+
+@dataclass(frozen=True)
+class DeleteResource(Step):
+    """The deletion of the resource, whose finalizer the reconciles after it run."""
+
+    resource: Manifest
+
+    @property
+    def title(self) -> str:
+        return f"delete {self.resource['kind']} {self.resource['metadata']['name']}"
+
+    def carry_out(self, context: Context) -> StepResult[Any]:
+        metadata = self.resource["metadata"]
+        context.api.delete(self.resource["kind"], metadata["namespace"], metadata["name"], metadata["uid"])
+        return StepResult(self)
 
 
 @dataclass(frozen=True)
@@ -261,13 +277,6 @@ class Finalizer(Step):
     def _operations(self, resource: Manifest) -> list[dict[str, Any]]:
         """Return the JSON patch."""
         return finalizer_patch(resource, self.name, is_desired=self.is_set)
-
-
-def written(operation: str | None, resource: Manifest | None) -> tuple[WriteResource, ...]:
-    """Return the write of a resource; none without an operation, or without a resource."""
-    if operation is None or resource is None:
-        return ()
-    return (WriteResource(operation, resource["kind"], resource["metadata"]["name"]),)
 
 
 _ShownStep = TypeVar("_ShownStep", bound=Shown)

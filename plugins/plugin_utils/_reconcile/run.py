@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import masked_errors
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan, written
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, DeleteResource, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options, Request, read_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import from_spec, submit
@@ -109,12 +109,12 @@ def delete_resource(
 ) -> Outcome[_Plan]:
     """Delete the resource and run its finalizer, as the operator does; with `wait` until it is deleted."""
     resource = api.get(kind.name, request.namespace, request.name)
-    to_delete = None if resource is None or is_terminating(resource) else resource
-    outcome = Outcome(kind.plan(written("delete", to_delete)), changed=to_delete is not None)
+    steps = () if resource is None or is_terminating(resource) else (DeleteResource(resource),)
+    outcome = Outcome(kind.plan(steps), changed=bool(steps))
     if resource is None or request.options.check_mode:
         return outcome
-    if to_delete is not None:
-        api.delete(kind.name, request.namespace, request.name, to_delete["metadata"]["uid"])
+    for step in steps:
+        step.carry_out(Context(api))
     return until_deleted(kind, api, request, resource, outcome, progress, clock)
 
 
