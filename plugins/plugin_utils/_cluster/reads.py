@@ -7,11 +7,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import CLAIM
@@ -47,6 +47,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import r
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding, spec_errors
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
+
+if TYPE_CHECKING:
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ClusterResult
+    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import ConfigChanges, Narrow
 
 _VOLUME_MOUNT = re.compile(r"\.volumeMounts\[\d+\]\.name$")
 # kube-apiserver, for the data of a ConfigMap.
@@ -169,6 +173,20 @@ class ClusterReads(DryRuns):
 
             self._answers |= ask_druid(self._api, inputs, missing, self._options)
         return DruidState({question: self._answers[question] for question in questions})
+
+    def config_changes(
+        self, result: ClusterResult, configs: Mapping[str, Mapping[str, Any]], narrow: Narrow
+    ) -> ConfigChanges:
+        """Return how Druid's dynamic configurations differ from these, by `narrow`; ConnectionUnavailable."""
+
+        def changes() -> ConfigChanges:
+            from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import connected
+            from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import find_configs
+
+            with connected(self._api, self, result, self._options, "spec.dynamicConfig") as client:
+                return find_configs(client, configs, narrow)
+
+        return self.ask("dynamic configurations", configs, changes)
 
     def _storage_class(self, name: str) -> Manifest | str:
         try:

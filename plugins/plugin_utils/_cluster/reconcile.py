@@ -109,7 +109,7 @@ def _in_druid(result: ClusterResult, context: Context, options: Options, *, is_p
         desired = feature.desired_in_druid(desired, result.inputs)
     for feature in FEATURES:
         with options.phases("decide"):
-            found = feature.in_druid(result, desired, context.druid)
+            found = feature.in_druid(result, desired, result.inputs.reads)
         plan = result.plan
         texts = tuple(dict.fromkeys((*plan.warnings, *found.warnings)))
         result = replace(result, plan=replace(plan, findings=(*plan.findings, *found.findings), warnings=texts))

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -125,11 +125,10 @@ class Feature:
         """Return the desired dynamic configurations of Druid as this feature changes them."""
         return desired
 
-    def in_druid(self, result: ClusterResult, desired: SpecifiedConfigs, druid: Callable[[str], Any]) -> Plan:
+    def in_druid(self, result: ClusterResult, desired: SpecifiedConfigs, reads: ClusterReads) -> Plan:
         """Return steps in Druid that are decided after the writes in Kubernetes: no repair waits for its timeouts.
 
-        `desired` are Druid's dynamic configurations, and `druid` connects to it: the argument is what for. Not called
-        if the whole cluster is blocked or stopped.
+        `desired` are Druid's dynamic configurations. Not called if the whole cluster is blocked or stopped.
         """
         return NOTHING
 

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_conf
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.dynamic_config.steps import (
     ChangeConfig,
-    find_changes,
+    without_known,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Observed
@@ -31,6 +31,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ClusterResult
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import ClusterReads
 
 # The node types that serve a kind: the first one that exists (a Coordinator can also be the Overlord).
 _SERVERS: Mapping[str, tuple[str, ...]] = {
@@ -46,17 +47,17 @@ _FIELD = "dynamicConfig"
 class DynamicConfig(Feature):
     """Changes the dynamic configurations that the resource specifies."""
 
-    def in_druid(self, result: ClusterResult, desired: SpecifiedConfigs, druid: Callable[[str], Any]) -> Plan:
+    def in_druid(self, result: ClusterResult, desired: SpecifiedConfigs, reads: ClusterReads) -> Plan:
         """Return the changes. A problem with Druid is a finding, not an error: Kubernetes has been written already."""
         found = due(desired, result.cluster, result.observed)
         noted = Plan((), found.findings, found.warnings)
         if not found.configs:
             return noted
+        known = (result.resource.get("status") or {}).get(_FIELD) or {}
         try:
-            client = druid("spec.dynamicConfig")
+            changes = reads.config_changes(result, found.configs, without_known(known))
         except ConnectionUnavailable as error:
             return replace(noted, findings=(*noted.findings, error.finding))
-        changes = find_changes(client, found.configs, (result.resource.get("status") or {}).get(_FIELD) or {})
         return Plan(
             tuple(map(ChangeConfig.of, changes.changes)),
             (*noted.findings, *changes.findings),

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -24,17 +23,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, StepResult
 
 if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import ConfigChanges
+    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import Narrow
 
 # In status.dynamicConfig, which does not belong to one spec: the digest includes the desired configuration.
 _IN_STATUS = Store(name=lambda change: change.id, state=lambda change: [change.desired, change.before])
 
 
-def find_changes(client: Any, configs: Mapping[str, Mapping[str, Any]], known: Normalized) -> ConfigChanges:
-    """Return the changes that lead to the specified configurations; `known` is what Druid has made of earlier ones."""
-    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import find_configs
-
-    return find_configs(client, configs, partial(without_normalization, known=known, store=_IN_STATUS))
+def without_known(known: Normalized) -> Narrow:
+    """Return what narrows a change to what is to be written; `known` is what Druid has made of earlier ones."""
+    return partial(without_normalization, known=known, store=_IN_STATUS)
 
 
 @dataclass(frozen=True, kw_only=True)
