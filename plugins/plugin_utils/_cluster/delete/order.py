@@ -96,7 +96,6 @@ class Deletion:
         if not finalizer.is_set(resource):
             if not deletes:
                 yield from self._retain_claims(resource, observed, all_stay=True)
-                yield from retain.disown(self._kept_claims(all_stay=True), [resource])
             return
         yield from self._retain_claims(resource, observed, all_stay=is_orphaned or not deletes)
         if deletes and not is_orphaned:
@@ -106,7 +105,8 @@ class Deletion:
             is_complete = yield from self._claims_to_the_last(are_running=bool(workloads))
             if not is_complete:
                 return
-        yield from retain.disown(self._kept_claims(is_orphaned or not deletes), [resource])
+            # Others may have begun to use one.
+            yield from retain.released([resource], self._kept_claims(all_stay=False))
         yield finalizer.remove_finalizer(resource)
 
     def _with_resource(self, resource: Manifest, observed: Observed) -> Iterator[Step]:
@@ -116,8 +116,6 @@ class Deletion:
         if not is_orphaned:
             yield from targets.orphans(self.cluster, observed)
         yield from self._retain_claims(resource, observed, all_stay=is_orphaned or not deletes)
-        if is_orphaned or not deletes:
-            yield from retain.disown(self._kept_claims(all_stay=True), [resource])
         yield finalizer.DeleteResource(live=resource)
         workloads = targets.workloads(self.cluster, observed)
         yield from (step for step in workloads if not is_orphaned or _is_collected(resource, step.live))
@@ -211,13 +209,14 @@ class Deletion:
         return targets.kept_claims(self.cluster, self.reads.claims(self.owned), all_stay, self.owned)
 
     def _retain_claims(self, resource: Manifest | None, observed: Observed, all_stay: bool) -> Iterator[Step]:
-        """Yield the steps that prevent the deletion of retained PVCs with their StatefulSets."""
+        """Yield the steps that prevent the deletion of retained PVCs with their StatefulSets, or with the resource."""
         sets = self._deleted_stateful_sets(resource, observed)
-        if not any(map(retain.deletes_pvcs, sets)) and not retain.owned_by(observed.of_kind(retain.CLAIM), sets):
+        owners = sets if resource is None or not all_stay else [*sets, resource]
+        if not any(map(retain.deletes_pvcs, sets)) and not retain.owned_by(observed.of_kind(retain.CLAIM), owners):
             return
         claims = [*self.reads.claims(self.owned).of_kind(retain.CLAIM)] if all_stay else self._kept_claims(all_stay)
-        affected = [live for live in sets if all_stay or _has_claims(live, claims)]
-        yield from retain.before_deletion(affected, claims, reread=lambda: self._kept_claims(all_stay))
+        affected = [live for live in owners if all_stay or _has_claims(live, claims)]
+        yield from retain.released(affected, claims, reread=lambda: self._kept_claims(all_stay))
 
     def _deleted_stateful_sets(self, resource: Manifest | None, observed: Observed) -> list[Manifest]:
         """Return the StatefulSets that are deleted with the resource: those without an owner may stay.

@@ -90,6 +90,9 @@ class Disown(Release):
             found = context.api.get(CLAIM, self.namespace, self.key.name)
             if found is None or found["metadata"]["uid"] != self.live["metadata"]["uid"]:
                 return None
+            if _references(found, self.releases) == _references(found):
+                # A step before has waited for the controller, and has released it.
+                return found
             step = disowned(found, self.releases)
         return step._send(context)
 
@@ -131,24 +134,18 @@ def _release_claims(context: Context, stateful_set: Manifest) -> None:
         step._released(context)
 
 
-def before_deletion(
-    stateful_sets: Collection[Manifest],
+def released(
+    owners: Collection[Manifest],
     claims: Collection[Manifest],
     group: str | None = None,
     reread: Callable[[], Iterable[Manifest]] | None = None,
 ) -> Iterator[Release]:
-    """Yield the steps before the deletion of StatefulSets whose PVCs stay: the policies first, and then the owners.
+    """Yield the steps that separate PVCs from StatefulSets and from the resource: first the policies, then the owners.
 
     `reread` returns the PVCs that stay once the controller adds no more owners to them; None: those of `claims`.
     """
-    yield from retain(stateful_sets, claims, group)
-    yield from disown(claims if reread is None else reread(), stateful_sets, group)
-
-
-def while_staying(live: Manifest, claims: Collection[Manifest], group: str | None) -> tuple[Release, ...]:
-    """Return the steps that separate PVCs from a StatefulSet that stays, and retains them."""
-    # A controller that has not observed the policy may still add owners: then this waits for it, and removes them.
-    return retain([live], claims, group) or disown(claims, [live], group)
+    yield from retain((live for live in owners if live["kind"] == "StatefulSet"), claims, group)
+    yield from disown(claims if reread is None else reread(), owners, group)
 
 
 def deletes_pvcs(stateful_set: Manifest) -> bool:

@@ -100,7 +100,7 @@ def _removal(live: Manifest, cluster: Cluster, observed: Observed) -> Iterator[S
     is_set = live["kind"] == "StatefulSet"
     deletes = is_set and group is None and retain.deletes_pvcs(live) and not cluster.keeps_pvcs
     if is_set and not deletes:
-        yield from retain.before_deletion([live], claims, group)
+        yield from retain.released([live], claims, group)
         yield from kept_claims(live, group, claims)
     yield Delete(group=group, live=live)
     if deletes:

@@ -180,6 +180,15 @@ def test_concurrently_changed_pvc_is_released(server: Server, api: KubernetesApi
     assert [each["uid"] for each in server.requests[-1].document[1]["value"]] == ["other"]
 
 
+def test_a_pvc_that_was_released_meanwhile_is_not_written(server: Server, api: KubernetesApi) -> None:
+    later = deepcopy(FREE)
+    later["metadata"] |= {"uid": OWNED["metadata"]["uid"], "resourceVersion": "6"}
+    server.responses = [PATCH_TEST_FAILED, Response(body=later)]
+    [result] = execute(disown([OWNED], [stateful_set(DELETE)]), Context(api))
+    assert (result.is_done, result.live) == (True, later)
+    assert [request.method for request in server.requests] == ["PATCH", "GET"]
+
+
 def removed(live: Manifest, **spec: Any) -> list[tuple[str, str]]:
     """Return the steps if the group of the StatefulSet is removed."""
     cluster = druid.cluster(nodes={"others": druid.NODE}, **spec)

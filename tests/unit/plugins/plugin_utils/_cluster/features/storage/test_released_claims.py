@@ -35,7 +35,12 @@ CASES: dict[str, tuple[Manifest, Manifest | None, Manifest, list[str]]] = {
     "the flag overrides Delete": (FLAG, DELETE, stateful_set(RETAIN), ["owned"]),
     "the flag without a policy": (FLAG, None, stateful_set(None), ["owned"]),
     "Delete was removed from the spec": ({}, RETAIN, stateful_set(RETAIN), ["owned"]),
-    "the controller may still add owners": (FLAG, DELETE, stateful_set(RETAIN, observed=0), ["druid-c-brokers"]),
+    "the controller may still add owners": (
+        FLAG,
+        DELETE,
+        stateful_set(RETAIN, observed=0),
+        ["druid-c-brokers", "owned"],
+    ),
     "the update to Retain does it": (FLAG, DELETE, stateful_set(DELETE), []),
     "Delete is specified": ({}, DELETE, stateful_set(DELETE), []),
     "Delete will be set": ({}, DELETE, stateful_set(RETAIN), []),
