@@ -52,6 +52,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state im
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import SaveLastApplied, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding, spec_errors
@@ -237,7 +238,11 @@ def _delete(api: KubernetesApi, planned: IngestionResult, deletion: Deletion, op
         planned = _carried_out(api, reads, replace(planned, observed=reads.observed, plan=plan), options)
         if planned.failed_step is None or not planned.failed_step.in_druid:
             return planned
-        plan = decide_deletion(replace(deletion, failure=planned.plan.problems[-1]), reads)
+        try:
+            plan = decide_deletion(replace(deletion, failure=planned.plan.problems[-1]), reads)
+        except KubernetesError:
+            # the next reconcile decides again; this one reports what was done, and what failed
+            return planned
         if not plan.steps:
             # the steps before the problem are completed
             warnings = (*planned.plan.warnings, *plan.warnings)

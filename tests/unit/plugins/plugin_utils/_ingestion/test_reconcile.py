@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A stored resource that violates the schema is reported as invalid before any other field is used."""
+"""A stored resource that violates the schema is reported as invalid, and a failure is reported if a read fails, too."""
 
 from __future__ import annotations
 
@@ -10,10 +10,19 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, to_config_map
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import resource
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
+    ingestion,
+    noting,
+    resource,
+)
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._reconcile.memory_api import MemoryApi
 
 # (stored spec, reported field)
 STORED: list[tuple[Any, str]] = [
@@ -42,3 +51,22 @@ def test_invalid_field_is_reported(stored: Any, field: str) -> None:
     )
     assert {problem.reason for problem in report.problems} == {"InvalidSpec"}
     assert any(problem.message.startswith(field) for problem in report.problems)
+
+
+class Unreadable(MemoryApi):
+    """An API server that does not answer whether the namespace is being deleted."""
+
+    def create(self, manifest: Manifest, *_arguments: Any, **_named: Any) -> Manifest:
+        raise self._error("POST", manifest["kind"], "ns", "", 500, "no leader")
+
+
+def test_a_read_that_fails_after_a_failed_step_keeps_its_result() -> None:
+    # no server listens there
+    spec = {"druidCluster": None, "endpoint": {"url": "http://127.0.0.1:1"}}
+    record = LastApplied(ingestion(**spec).specified, "pages", druid=ingestion(**spec).target)
+    config_map = to_config_map(record, ingestion(**spec))
+    terminating = {"deletionTimestamp": "2026-01-01T00:00:00Z", **noting(config_map, "pages")}
+    api = Unreadable(objects={("ConfigMap", "i-ingestion"): config_map})
+    options = Options(timeouts=Timeouts(retry_timeout=0))
+    result = INGESTION.reconcile_once(api, resource(**spec, metadata=terminating), options, datetime.now(UTC))
+    assert [each.reason for each in result.plan.problems] == [reasons.DRUID_UNREACHABLE]
