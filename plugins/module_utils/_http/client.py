@@ -149,7 +149,8 @@ class DruidClient:
     def serves(self, path: str) -> bool:
         """Return whether this Druid has an API, by a GET that requires no permission. Read once.
 
-        Druid responds with 404 to a path that it does not have, and with 403 to one that the user may not read.
+        Druid responds with 404 to a path that it does not have, with 403 to one that the user may not read, and with
+        405 to one that has no GET.
         """
         if path not in self._is_served:
             try:
@@ -159,6 +160,10 @@ class DruidClient:
                 self._is_served[path] = True
             except NotFound:
                 self._is_served[path] = False
+            except ApiError as error:
+                if error.status != HTTPStatus.METHOD_NOT_ALLOWED:
+                    raise
+                self._is_served[path] = True
         return self._is_served[path]
 
     @property

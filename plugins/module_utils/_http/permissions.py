@@ -30,12 +30,15 @@ RULES = tuple(
     for below, resource in (
         ("/druid-ext/basic-security", "CONFIG security"),
         ("/druid/indexer/v1/worker", "CONFIG CONFIG"),
+        ("/druid/indexer/v1/workers", "STATE STATE"),
+        ("/druid/indexer/v1/leader", "STATE STATE"),
         ("/druid/indexer/v1/k8s", "CONFIG CONFIG"),
         ("/druid/indexer/v1/supervisor/{name}", "DATASOURCE, that of supervisor {name}"),
         ("/druid/indexer/v1/supervisor", "DATASOURCE {datasource}"),
         ("/druid/indexer/v1/task/{name}", "DATASOURCE, that of task {name}"),
         ("/druid/indexer/v1/task", "DATASOURCE {datasource}"),
         ("/druid/indexer/v1/tasks", "DATASOURCE {datasource}"),
+        ("/druid/indexer/v1/datasources/{name}", "DATASOURCE {name}"),
         ("/druid/indexer/v1/compaction/config/datasources/{name}", "DATASOURCE {name}"),
         ("/druid/indexer/v1/compaction/status/datasources/{name}", "DATASOURCE {name}"),
         ("/druid/indexer/v1/compaction", "CONFIG CONFIG"),
@@ -44,6 +47,7 @@ RULES = tuple(
         ("/druid/coordinator/v1/rules/{name}", "DATASOURCE {name}"),
         ("/druid/coordinator/v1/rules", "STATE STATE"),
         ("/druid/coordinator/v1/compaction", "STATE STATE"),
+        ("/druid/coordinator/v1/(?:cluster|leader|loadstatus|servers)", "STATE STATE"),
         ("/druid/coordinator/v1", "CONFIG CONFIG"),
         ("/status", "STATE STATE"),
     )

@@ -173,6 +173,9 @@ _SUPERVISOR = _has({"detailedState": _text}, id=_text, state=_text)
 _COMPACTION = _has(dataSource=_text)
 _RULES = _each(_has(type=_text))
 _LOOKUP = _has({"version": _text}, lookupExtractorFactory=_MAPPING)
+_SEGMENT = _has({"size": _number}, identifier=_text, interval=_text, version=_text)
+# Nothing: up to Druid 31, if no server has loaded a segment of the datasource.
+_MARKED = _either(_nothing, _has(numChangedSegments=_number))
 _LOADED = _has({"current": _MAPPING, "toLoad": _MAPPING, "toDrop": _each(_text)})
 # POST of a configuration: empty, for compaction since Druid 33 with a field.
 _WRITTEN = _either(_nothing, _has(success=_flag))
@@ -267,7 +270,14 @@ _FORMS = (
     _form(rf"GET {_COORDINATOR}/lookups/nodeStatus\?.*", _values(_values(_LOADED))),
     _form(rf"POST {_COORDINATOR}/lookups/config", _MAPPING),
     _form(rf"(?:POST|DELETE) {_COORDINATOR}/lookups/config/*/*", _nothing),
+    # Segments.
+    _form(rf"GET {_COORDINATOR}/metadata/datasources(?:/*/segments|\?.*)", _each(_text)),
+    _form(rf"GET {_COORDINATOR}/metadata/datasources/*/unusedSegments\?.*", _each(_has(dataSegment=_SEGMENT))),
+    _form(rf"GET {_COORDINATOR}/datasources/*/loadstatus\?.*", _either(_nothing, _values(_number))),
+    _form(rf"(?:POST|DELETE) (?:{_OVERLORD}|{_COORDINATOR})/datasources/*(?:/mark\w+)?", _MARKED),
     # Servers.
+    _form(r"GET /druid/\w+/v1/leader", _text),
+    _form(rf"GET {_COORDINATOR}/cluster", _values(_each(_has(host=_text)))),
     _form(rf"GET {_COORDINATOR}/servers\?simple=.*", _each(_has(host=_text, type=_text))),
     _form(rf"GET {_COORDINATOR}/loadqueue\?simple=.*", _values(_MAPPING)),
     _form(rf"GET {_COORDINATOR}/loadstatus\?simple=.*", _values(_number)),

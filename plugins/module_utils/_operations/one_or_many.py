@@ -16,32 +16,34 @@ from typing import Any
 
 Options = Mapping[str, Any]
 
-_STATE: dict[str, Any] = {"type": "str", "choices": ["present", "absent"]}
-
 
 @dataclass(frozen=True)
 class OneOrMany:
     """
     ``many``: the name of the list. ``one``: the options of one thing, without ``state``.
 
-    ``exclusive``: each a pair of options that exclude each other.
+    ``exclusive``: each a pair of options that exclude each other. ``states``: the desired states; a thing is present if
+    nothing else is specified, and a choice of others has no default.
     """
 
     many: str
     one: Options
     exclusive: tuple[tuple[str, str], ...] = ()
+    states: tuple[str, ...] = ("present", "absent")
 
     @property
     def arguments(self) -> dict[str, Any]:
         """The options of the module. The state of the module is the default of the state of an item."""
+        state: dict[str, Any] = {"type": "str", "choices": [*self.states]}
+        default = {"default": "present"} if "present" in self.states else {}
         items = {
             "type": "list",
             "elements": "dict",
-            "options": {**self.one, "state": _STATE},
+            "options": {**self.one, "state": state},
             "mutually_exclusive": list(self.exclusive),
             **({"no_log": True} if any(option.get("no_log") for option in self.one.values()) else {}),
         }
-        return {**self.one, "state": {**_STATE, "default": "present"}, self.many: items}
+        return {**self.one, "state": {**state, **default}, self.many: items}
 
     @property
     def constraints(self) -> dict[str, list[tuple[str, ...]]]:

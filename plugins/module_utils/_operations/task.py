@@ -12,16 +12,19 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
-from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ServerError, Unreachable
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._operations.documents import document_of
 from ansible_collections.druidops.druid.plugins.module_utils._operations.module_result import ModuleResult
 from ansible_collections.druidops.druid.plugins.module_utils._operations.one_or_many import Item, items_of
 from ansible_collections.druidops.druid.plugins.module_utils._operations.wait_for_all import Wait, wait_for_all
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import (
+    RUNNING,
+    TASKS,
+    has_ended,
     report_of,
     shut_down,
     status_of,
+    status_or_error,
     submit,
     task_path,
     unknown_fields,
@@ -37,7 +40,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.task import (
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import NOT_SET, DruidError, InvalidInput
 
-_RUNNING, _FAILED = "RUNNING", "FAILED"
+_FAILED = "FAILED"
 
 
 @dataclass(frozen=True)
@@ -164,7 +167,7 @@ def _submit(call: _Call, item: Item, attempt: _Attempt) -> _Attempt:
 
 
 def _shut_down(call: _Call, item: Item, attempt: _Attempt, status: Mapping[str, Any] | None) -> None:
-    is_running = status is not None and status.get("statusCode") == _RUNNING
+    is_running = status is not None and status.get("statusCode") == RUNNING
     if is_running and not call.check_mode:
         shut_down(call.client, attempt.task)
     item.result.update(id=attempt.task, changed=is_running, status=attempt.redacted(status))
@@ -173,17 +176,13 @@ def _shut_down(call: _Call, item: Item, attempt: _Attempt, status: Mapping[str, 
 def _wait(call: _Call, started: list[tuple[Item, _Attempt]], timeout: float) -> None:
     """Wait for the tasks to end, and add their final status to the results."""
     waits = [
-        Wait(partial(_status_or_error, call.client, attempt.task), _has_ended, f"task {attempt.task!r} to end")
+        Wait(partial(status_or_error, call.client, attempt.task), has_ended, f"task {attempt.task!r} to end")
         for _item, attempt in started
     ]
     wait_for_all(waits, timeout)
     for (item, attempt), wait in zip(started, waits, strict=True):
         with call.report.part_of(item):
             _add_outcome(call.client, item, attempt, wait)
-
-
-def _has_ended(status: Mapping[str, Any]) -> bool:
-    return status.get("statusCode") not in (None, _RUNNING)
 
 
 def _add_outcome(client: DruidClient, item: Item, attempt: _Attempt, wait: Wait) -> None:
@@ -209,23 +208,12 @@ def _add_final_status(client: DruidClient, item: Item, attempt: _Attempt, status
         raise DruidError(f"Task {attempt.task!r} failed: {reason}. Set retry: true to submit it again.")
 
 
-def _status_or_error(client: DruidClient, task: str) -> dict[str, Any]:
-    """Return the status, or ``{error}`` while Druid is unreachable: waiting continues in that case."""
-    try:
-        return status_of(client, task) or {}
-    except (ServerError, Unreachable) as error:
-        return {"error": str(error)}
-
-
 def _report_or_nothing(client: DruidClient, task: str) -> dict[str, Any]:
     """Return the reports, or an empty mapping if they cannot be read: the task's result does not depend on them."""
     try:
         return report_of(client, task)
     except DruidError:
         return {}
-
-
-_TASKS = path("druid", "indexer", "v1", "tasks")
 
 
 def task_info(client: DruidClient, params: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -243,7 +231,7 @@ def _many(client: DruidClient, params: Mapping[str, Any]) -> list[dict[str, Any]
     filters = {"datasource": params["datasource"], "state": params["state"], "type": params["type"]}
     query = {name: value for name, value in filters.items() if value is not None}
     # max limits the completed tasks; running tasks are always returned
-    return list(client.get(_TASKS, params={**query, "max": params["limit"]}))
+    return list(client.get(TASKS, params={**query, "max": params["limit"]}))
 
 
 def _with_more(client: DruidClient, task: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
@@ -21,6 +22,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.task import J
 
 _NATIVE = path("druid", "indexer", "v1", "task")
 _SQL = path("druid", "v2", "sql", "task")
+TASKS = path("druid", "indexer", "v1", "tasks")
+RUNNING = "RUNNING"
 # In the messages of Druid up to 26, up to 29, and since 30.
 _ID_TAKEN = ("already exists", "entryAlreadyExists")
 
@@ -36,6 +39,19 @@ def status_of(client: DruidClient, task: str) -> dict[str, Any] | None:
         return dict(client.get(task_path(task, "status"))["status"])
     except NotFound:
         return None
+
+
+def status_or_error(client: DruidClient, task: str) -> dict[str, Any]:
+    """Return the status, or ``{error}`` while Druid is unreachable: waiting continues in that case."""
+    try:
+        return status_of(client, task) or {}
+    except (ServerError, Unreachable) as error:
+        return {"error": str(error)}
+
+
+def has_ended(status: Mapping[str, Any]) -> bool:
+    """Return whether the status is that of a task that has ended."""
+    return status.get("statusCode") not in (None, RUNNING)
 
 
 def report_of(client: DruidClient, task: str) -> dict[str, Any]:

@@ -70,7 +70,9 @@ def is_of_brokers(task: dict[str, Any]) -> bool:
 
 @pytest.mark.xdist_group("cluster-wide")
 def test_examples_in_turn(druid: Druid, tmp_path: Path) -> None:
+    """The first one ingests the datasource whose segments are then marked and deleted."""
     tasks = [task for module in IN_TURN for task in examples(module) if not is_of_brokers(task)]
+    tasks.insert(0, examples("task")[0])
     run_in_order(druid, tmp_path, tasks)
 
 

@@ -40,7 +40,7 @@ PLUGINS = Path(_module.__file__).parents[2]
 
 @pytest.fixture
 def name(druid_basic: Druid) -> Iterator[str]:
-    """A new name; afterwards no supervisor, task, rule, lookup, configuration or user has it in its name."""
+    """A new name; afterwards no supervisor, task, rule, lookup, segment, configuration or user has it in its name."""
     name = f"p{secrets.token_hex(4)}"
     yield name
     for method, path, body in leftovers(druid_basic):
@@ -59,6 +59,8 @@ def leftovers(druid: Druid) -> Iterator[tuple[str, str, Any]]:
         yield "POST", f"{indexer}/task/{task['id']}/shutdown", None
     for datasource in druid.request("GET", f"{coordinator}/rules"):
         yield "POST", f"{coordinator}/rules/{datasource}", []
+    for datasource in druid.request("GET", f"{coordinator}/metadata/datasources"):
+        yield "DELETE", f"{coordinator}/datasources/{datasource}", None
     for config in druid.request("GET", f"{coordinator}/config/compaction").get("compactionConfigs") or ():
         yield "DELETE", f"{coordinator}/config/compaction/{config['dataSource']}", None
 

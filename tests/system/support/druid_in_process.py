@@ -14,6 +14,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import Connection, DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._operations.compaction import ensure_compaction
+from ansible_collections.druidops.druid.plugins.module_utils._operations.datasource import ensure_datasource
 from ansible_collections.druidops.druid.plugins.module_utils._operations.dynamic_config import ensure_configs
 from ansible_collections.druidops.druid.plugins.module_utils._operations.lookup import ensure_lookup
 from ansible_collections.druidops.druid.plugins.module_utils._operations.retention_rules import ensure_rules
@@ -57,6 +58,16 @@ _LOOKUP: dict[str, Any] = {
     "custom_type": False,
     "state": "present",
     "lookups": None,
+    "wait": False,
+    "wait_timeout": 120.0,
+    **_AUDIT,
+}
+_DATASOURCE: dict[str, Any] = {
+    "datasource": None,
+    "interval": None,
+    "used_segments": "fail",
+    "state": None,
+    "datasources": None,
     "wait": False,
     "wait_timeout": 120.0,
     **_AUDIT,
@@ -108,6 +119,10 @@ class Direct:
     def lookup(self, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
         """Return the result of the module lookup."""
         return self._call(ensure_lookup, {**_LOOKUP, **params}, check_mode)
+
+    def datasource(self, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
+        """Return the result of the module datasource."""
+        return self._call(ensure_datasource, {**_DATASOURCE, **params}, check_mode)
 
     def dynamic_config(self, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
         """Return the result of the module dynamic_config."""

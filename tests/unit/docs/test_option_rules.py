@@ -59,6 +59,10 @@ class Module:
         return self.name == "query"
 
     @property
+    def is_of_druid_itself(self) -> bool:
+        return self.name == "druid_info"
+
+    @property
     def manages_druid(self) -> bool:
         """True if the module changes something over Druid's API."""
         return self.connects_to_druid and not self.is_info and not self.is_query
@@ -118,11 +122,16 @@ def state(module: Module) -> Problems:
         if "cannot be removed" not in " ".join(module.documentation["description"]):
             yield "without it, the description must say that the thing cannot be removed"
         return
-    if (specified.get("choices"), specified.get("default")) != (["present", "absent"], "present"):
-        yield "must be present or absent, and present by default"
+    choices, default = OTHER_STATES.get(module.name, (["present", "absent"], "present"))
+    if (specified.get("choices"), specified.get("default")) != (choices, default):
+        yield f"must be {' or '.join(choices)}, and {default} by default"
     items = module.arguments[module.many]["options"].get("state", {}) if module.many else {}
-    if module.many and (items.get("choices"), items.get("default")) != (["present", "absent"], None):
-        yield f"of an item of {module.many} must be present or absent, and by default that of the module"
+    if module.many and (items.get("choices"), items.get("default")) != (choices, None):
+        yield f"of an item of {module.many} must be {' or '.join(choices)}, and by default that of the module"
+
+
+# Of segments, which Druid creates; each of these returns, hides or loses data, so none is the default.
+OTHER_STATES: dict[str, tuple[list[str], str | None]] = {"datasource": (["used", "unused", "deleted"], None)}
 
 
 def text_or_structure(module: Module) -> Problems:
@@ -156,7 +165,7 @@ def results(module: Module) -> Problems:
 
 
 def info(module: Module) -> Problems:
-    if not module.is_info:
+    if not module.is_info or module.is_of_druid_itself:
         return
     key, entry = module.entries
     if list(module.returned) != [key]:

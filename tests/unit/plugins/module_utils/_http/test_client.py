@@ -288,7 +288,7 @@ def test_short_retries_are_not_reported(fake_time: FakeTime) -> None:
     assert fake_time.retries == []
 
 
-@pytest.mark.parametrize(("status", "is_served"), [(200, True), (403, True), (404, False)])
+@pytest.mark.parametrize(("status", "is_served"), [(200, True), (403, True), (405, True), (404, False)])
 def test_an_api_that_the_user_may_not_read_is_served(
     server: Server, client: DruidClient, status: int, is_served: bool
 ) -> None:

@@ -1,0 +1,337 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Segments that others add meanwhile, tasks that fail or wait, and releases that lack a part of the API."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._operations.datasource import ensure_datasource
+from ansible_collections.druidops.druid.plugins.module_utils._operations.segment_info import segment_info
+from ansible_collections.druidops.druid.plugins.module_utils._resources import datasource as _resource
+from ansible_collections.druidops.druid.plugins.module_utils._resources import wait
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput, PartialFailure
+from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.fake_time import FakeTime, fake_time
+from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.misbehaving_server import Server, say, serving
+
+__all__ = ["fake_time"]
+
+COORDINATOR, OVERLORD = "/druid/coordinator/v1", "/druid/indexer/v1"
+PARAMS: dict[str, Any] = {
+    **dict.fromkeys(("datasource", "interval", "state", "datasources", "author", "comment")),
+    "used_segments": "fail",
+    "wait": False,
+    "wait_timeout": 5.0,
+}
+DAYS = [f"2020-01-0{day}T00:00:00.000Z" for day in range(1, 5)]
+KILL = {"type": "kill", "statusCode": "SUCCESS"}
+
+
+def days(*numbers: int) -> set[str]:
+    """Return the ids of daily segments of the datasource a."""
+    return {f"a_{DAYS[number - 1]}_{DAYS[number]}_v1" for number in numbers}
+
+
+class Druid:
+    """Its segments of the datasource a, and its supervisors and tasks.
+
+    ``lists_unused``, ``marks_at_overlord``: as from Druid 29 and 32 on. ``outcome``: the status of a task of type kill.
+    ``meanwhile``: what happens when such a task has ended. ``loses``: the requests whose response is lost.
+    """
+
+    def __init__(self, server: Server, client: DruidClient) -> None:
+        self.used: set[str] = set()
+        self.unused: set[str] = set()
+        self.supervisors: list[dict[str, Any]] | None = []
+        self.tasks: dict[str, dict[str, Any]] = {}
+        self.kills: list[dict[str, Any]] = []
+        self.lists_unused = self.marks_at_overlord = True
+        self.outcome: dict[str, Any] = {"statusCode": "SUCCESS"}
+        self.meanwhile: Callable[[], Any] = dict
+        self.status_of_submission = 200
+        self._server, self.client = server, client
+        leads = [say(200, {"leader": True})]
+        server.routes = {f"{each}/isLeader": leads for each in (COORDINATOR, OVERLORD)}
+        server.answers = [self._answer]
+
+    def ensure(self, *, check_mode: bool = False, **params: Any) -> dict[str, Any]:
+        """Return the result of the module, and verify that it reports a change exactly if it sends one."""
+        self._server.asked.clear()
+        params = params if "datasources" in params else {"datasource": "a", **params}
+        result = ensure_datasource(self.client, {**PARAMS, **params}, check_mode=check_mode)
+        assert bool(self.writes) == (result["changed"] and not check_mode)
+        return result
+
+    @property
+    def writes(self) -> list[str]:
+        return [each for each in self._server.paths if not each.startswith("GET")]
+
+    def _answer(self, handler: Any) -> None:
+        asked = self._server.asked[-1]
+        url = urlsplit(asked.path)
+        say(*self._response(asked.method, unquote(url.path), parse_qs(url.query), json.loads(asked.body or b"null")))(
+            handler
+        )
+
+    def _response(self, method: str, path: str, query: dict[str, list[str]], body: Any) -> tuple[int, Any]:
+        if path.endswith("/loadstatus"):
+            return 200, "No used segment found for the given datasource and interval"
+        if path == f"{COORDINATOR}/metadata/datasources":
+            return 200, ["a"] if self.used | self.unused else []
+        if path.endswith("/segments"):
+            return (200, sorted(self.used)) if self.used else (404, b"")
+        if path.endswith("/unusedSegments"):
+            return (200, self._page(query)) if self.lists_unused else (404, b"")
+        if path.startswith(f"{OVERLORD}/datasources") and not self.marks_at_overlord:
+            return 404, b""
+        if path == f"{OVERLORD}/datasources":
+            return 405, b""
+        if "/datasources/a" in path:
+            return 200, {"numChangedSegments": self._mark(method, path, body)}
+        return self._of_the_overlord(method, path, body)
+
+    def _of_the_overlord(self, method: str, path: str, body: Any) -> tuple[int, Any]:
+        if path == f"{OVERLORD}/supervisor":
+            return (503, b"") if self.supervisors is None else (200, self.supervisors)
+        if path == f"{OVERLORD}/tasks":
+            return 200, [{"id": name, **task} for name, task in self.tasks.items()]
+        if method == "POST" and path == f"{OVERLORD}/task":
+            if self.status_of_submission != 200:
+                return self.status_of_submission, {"error": "Task queue is full"}
+            self.kills.append(body)
+            self.tasks[body["id"]] = {**KILL, **self.outcome}
+            return 200, {"task": body["id"]}
+        name = path.split("/")[-2]
+        if name not in self.tasks:
+            return 404, f"Cannot find any task with id: [{name}]"
+        if self.tasks[name]["statusCode"] == "SUCCESS":
+            self.unused.clear()
+            self.meanwhile()
+        return 200, {"status": {"id": name, **self.tasks[name]}}
+
+    def _page(self, query: dict[str, list[str]]) -> list[dict[str, Any]]:
+        after = query.get("lastSegmentId", [""])[0]
+        found = [each for each in self._within(self.unused, query.get("interval", [""])[0]) if each > after]
+        return [self._described(each) for each in found[: int(query["limit"][0])]]
+
+    @staticmethod
+    def _described(identifier: str) -> dict[str, Any]:
+        _name, start, end, version = identifier.split("_")
+        return {"dataSegment": {"identifier": identifier, "interval": f"{start}/{end}", "version": version, "size": 10}}
+
+    @staticmethod
+    def _within(segments: set[str], interval: str) -> list[str]:
+        start, _underscore, end = interval.replace("/", "_").partition("_")
+        parts = ((each, each.split("_")) for each in sorted(segments))
+        return [each for each, part in parts if not interval or (start <= part[1] and part[2] <= end)]
+
+    def _mark(self, method: str, path: str, body: Any) -> int:
+        is_use = path.endswith("markUsed") or (method == "POST" and path.endswith("/a"))
+        source, target = (self.unused, self.used) if is_use else (self.used, self.unused)
+        found = self._within(source, (body or {}).get("interval", ""))
+        source.difference_update(found)
+        target.update(found)
+        return len(found)
+
+
+@pytest.fixture
+def druid(fake_time: FakeTime, monkeypatch: pytest.MonkeyPatch) -> Iterator[Druid]:
+    monkeypatch.setattr(wait, "INTERVAL", 0.001)
+    with serving() as server:
+        yield Druid(server, fake_time.client(server.url, retry_timeout=0))
+
+
+def failure_of(druid: Druid, **params: Any) -> tuple[str, dict[str, Any]]:
+    with pytest.raises(PartialFailure) as error:
+        druid.ensure(**params)
+    return str(error.value), error.value.result
+
+
+@pytest.mark.parametrize("state", [None, "used"])
+def test_state_is_required_and_used_needs_a_segment(druid: Druid, state: str | None) -> None:
+    message, result = failure_of(druid, state=state)
+    assert ("set used, unused or deleted" if state is None else "neither used nor unused") in message
+    assert not result["changed"]
+
+
+@pytest.mark.parametrize("state", ["unused", "deleted"])
+def test_datasource_that_does_not_exist_is_unused_and_deleted(druid: Druid, state: str) -> None:
+    assert not druid.ensure(state=state)["changed"]
+
+
+@pytest.mark.parametrize("interval", [None, "2020-01-01/P2D"])
+def test_check_mode_predicts_what_the_run_does(druid: Druid, interval: str | None) -> None:
+    druid.used = days(1, 2, 3)
+    for state in ("unused", "used"):
+        predicted = druid.ensure(state=state, interval=interval, check_mode=True)
+        done = druid.ensure(state=state, interval=interval)
+        assert predicted == done
+        assert done["changed"]
+        assert not druid.ensure(state=state, interval=interval)["changed"]
+    assert druid.used == days(1, 2, 3)
+
+
+def test_only_segments_entirely_in_the_interval(druid: Druid) -> None:
+    druid.used = days(1, 2)
+    result = druid.ensure(state="unused", interval="2020-01-01/2020-01-02T12")
+    assert "1 used segments lie only partly in the interval" in result["warnings"][0]
+    assert druid.used == days(2)
+
+
+def test_same_datasource_with_several_intervals(druid: Druid) -> None:
+    druid.used = days(1, 2, 3)
+    items = [{"datasource": "a", "used_segments": "fail", "interval": f"2020-01-0{day}/P1D"} for day in (1, 3)]
+    result = druid.ensure(state="unused", datasources=items)
+    assert [each["changed"] for each in result["datasources"]] == [True, True]
+    assert "duplicate" in failure_of(druid, state="unused", datasources=[items[0]] * 2)[0]
+    assert druid.used == days(2)
+
+
+# Deletion.
+
+
+def test_used_segments_are_not_deleted_by_default(druid: Druid) -> None:
+    druid.used, druid.unused = days(1, 2), days(3)
+    for check_mode in (True, False):
+        message, _result = failure_of(druid, state="deleted", check_mode=check_mode)
+        assert "has 2 used segments, so nothing is deleted" in message
+    assert (druid.writes, druid.kills) == ([], [])
+
+
+def test_only_unused_segments_are_deleted_and_only_their_time_is_locked(druid: Druid) -> None:
+    druid.used, druid.unused = days(3), days(1, 2)
+    result = druid.ensure(state="deleted", used_segments="keep", wait=True)
+    assert result["segments"] == {"used": 1, "unused": 0}
+    assert [kill["interval"] for kill in druid.kills] == [f"{DAYS[0]}/{DAYS[2]}"]
+    assert not druid.ensure(state="deleted", used_segments="keep", wait=True)["changed"]
+
+
+def test_all_segments_are_deleted_if_that_is_specified(druid: Druid) -> None:
+    druid.used, druid.unused = days(1, 2), days(3)
+    result = druid.ensure(state="deleted", used_segments="delete", wait=True)
+    assert result["segments"] == {"used": 0, "unused": 0}
+    assert druid.writes == [f"DELETE {OVERLORD}/datasources/a", f"POST {OVERLORD}/task"]
+
+
+def test_task_of_an_earlier_run_is_waited_for(druid: Druid) -> None:
+    druid.unused, druid.outcome = days(1), {"statusCode": "RUNNING", "runnerStatusCode": "RUNNING"}
+    first = druid.ensure(state="deleted")
+    assert first["changed"]
+    message, result = failure_of(druid, state="deleted", wait=True, wait_timeout=0.0)
+    assert "Timed out after 0 s" in message
+    assert (result["changed"], result["task"]) == (False, first["task"])
+    druid.tasks[first["task"]]["statusCode"] = "SUCCESS"
+    druid.unused.clear()
+    assert not druid.ensure(state="deleted", wait=True)["changed"]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected"),
+    [
+        ({"statusCode": "FAILED", "errorMsg": "no space"}, "failed: no space."),
+        ({"statusCode": "RUNNING", "runnerStatusCode": "WAITING"}, "another task has locked a part of the interval"),
+    ],
+)
+def test_task_that_fails_or_waits(druid: Druid, outcome: dict[str, Any], expected: str) -> None:
+    druid.unused, druid.outcome = days(1), outcome
+    message, result = failure_of(druid, state="deleted", wait=True, wait_timeout=0.0)
+    assert expected in message
+    assert result["changed"]
+
+
+def test_segments_that_are_added_during_the_deletion(druid: Druid) -> None:
+    druid.unused, druid.meanwhile = days(1), lambda: druid.used.update(days(2))
+    message, result = failure_of(druid, state="deleted", wait=True)
+    assert "1 segments are used and 0 are unused" in message
+    assert result["segments"] == {"used": 1, "unused": 0}
+
+
+def test_segments_that_are_only_marked(druid: Druid) -> None:
+    """The task is not accepted after they were marked as unused, which is a change."""
+    druid.used, druid.status_of_submission = days(1), 429
+    message, result = failure_of(druid, state="deleted", used_segments="delete")
+    assert "were marked as unused, but not deleted" in message
+    assert result["changed"]
+
+
+# What adds segments.
+
+KAFKA = {"type": "kafka", "spec": {"dataSchema": {"dataSource": "a"}}}
+
+
+def supervisor(identifier: str, **spec: Any) -> dict[str, Any]:
+    return {"id": identifier, "state": "RUNNING", "spec": {**KAFKA, "suspended": False, **spec}}
+
+
+def test_supervisor_and_task_that_add_segments(druid: Druid) -> None:
+    druid.used = days(1)
+    druid.supervisors = [
+        supervisor("kds"),
+        supervisor("suspended", suspended=True),
+        supervisor("other", spec={"dataSchema": {"dataSource": "b"}}),
+        supervisor("autocompact__a", type="autocompact", spec={"dataSource": "a"}),
+    ]
+    druid.tasks = {"compact_a": {"type": "compact", "statusCode": "RUNNING"}, "old": {**KILL, "type": "index"}}
+    message, _result = failure_of(druid, state="deleted", used_segments="delete")
+    assert "not deleted: new segments are added by supervisor 'kds', task 'compact_a'." in message
+    assert druid.writes == []
+    assert "added by supervisor 'kds', task 'compact_a'." in druid.ensure(state="unused")["warnings"][0]
+    # no segments are added in the past, and what is kept may grow
+    druid.used = days(1)
+    assert druid.ensure(state="unused", interval="2020/P1Y")["warnings"] == []
+    druid.unused = days(2)
+    assert druid.ensure(state="deleted", used_segments="keep")["changed"]
+
+
+def test_without_an_overlord_it_is_not_known_what_adds_segments(druid: Druid) -> None:
+    druid.used, druid.supervisors, druid.marks_at_overlord = days(1), None, False
+    assert "503" in failure_of(druid, state="deleted", used_segments="delete")[0]
+    assert "It is not known" in druid.ensure(state="unused")["warnings"][0]
+
+
+# Other releases.
+
+
+def test_before_29_unused_segments_are_only_known_without_used_ones(druid: Druid) -> None:
+    druid.lists_unused = druid.marks_at_overlord = False
+    druid.used = days(1, 2)
+    assert druid.ensure(state="unused")["changed"]
+    assert druid.writes == [f"DELETE {COORDINATOR}/datasources/a"]
+    assert druid.ensure(state="used", check_mode=True)["segments"] == {"used": 1, "unused": 0}
+    assert druid.ensure(state="used")["segments"] == {"used": 2, "unused": 0}
+    assert "not known" in druid.ensure(state="used")["warnings"][0]
+    assert "Omit the interval" in failure_of(druid, state="used", interval="2020/P1Y")[0]
+    assert "module task" in failure_of(druid, state="deleted", used_segments="keep")[0]
+    assert druid.ensure(state="deleted", used_segments="delete", wait=True)["segments"] == {"used": 0, "unused": 0}
+
+
+# Information.
+
+INFO: dict[str, Any] = {"datasource": "a", "interval": None, "used": False, "by": "datasource", "limit": 2}
+
+
+def test_unused_segments_are_read_by_pages_up_to_a_limit(druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_resource, "PAGE", 1)
+    druid.unused = days(1, 2, 3)
+    total = segment_info(druid.client, INFO)
+    assert [(each["count"], each["size"], each["rows"]) for each in total["segments"]] == [(3, 30, None)]
+    limited = segment_info(druid.client, {**INFO, "by": "interval"})
+    assert [each["interval"] for each in limited["segments"]] == [f"{DAYS[0]}/{DAYS[1]}", f"{DAYS[1]}/{DAYS[2]}"]
+    assert "There are more entries than 2" in limited["warnings"][0]
+    assert druid.ensure(state="used", check_mode=True)["segments"] == {"used": 3, "unused": 0}
+
+
+@pytest.mark.parametrize(
+    ("params", "expected"),
+    [({"datasource": None}, "datasource: "), ({"limit": 0}, "limit "), ({"interval": "2020"}, "interval ")],
+)
+def test_options_that_select_nothing(druid: Druid, params: dict[str, Any], expected: str) -> None:
+    with pytest.raises(InvalidInput, match=expected):
+        segment_info(druid.client, {**INFO, **params})

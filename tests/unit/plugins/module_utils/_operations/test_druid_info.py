@@ -1,0 +1,131 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A Druid that is starting, lacks a leader or a server, or does not permit a part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import Forbidden, Unreachable
+from ansible_collections.druidops.druid.plugins.module_utils._operations.druid_info import druid_info
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import PartialFailure
+from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.fake_time import FakeTime, fake_time
+from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.misbehaving_server import Server, say, serving
+
+__all__ = ["fake_time"]
+
+COORDINATOR, OVERLORD = "/druid/coordinator/v1", "/druid/indexer/v1"
+PARAMS: dict[str, Any] = {"services": ["broker", "historical"], "wait": False, "wait_for": None, "wait_timeout": 0.0}
+NODES = {
+    "broker": [{"host": "b", "plaintextPort": -1, "tlsPort": 8282}],
+    "historical": [{"host": "h", "plaintextPort": 8083}],
+}
+WORKER = {"host": "w:8091", "capacity": 3, "version": "0", "category": "c"}
+
+
+def status(*artifacts: str) -> dict[str, Any]:
+    return {"version": "33.0.0", "modules": [{"name": "ClientTls"}, *({"artifact": each} for each in artifacts)]}
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A Druid that is ready."""
+    with serving() as server:
+        server.answers = [say(404)]
+        server.routes = {
+            "/status": [say(200, status("druid-b", "druid-a", "druid-b"))],
+            f"{COORDINATOR}/isLeader": [say(200, {"leader": True})],
+            f"{OVERLORD}/isLeader": [say(200, {"leader": True})],
+            f"{COORDINATOR}/leader": [say(200, "http://c:8081")],
+            f"{OVERLORD}/leader": [say(200, b'"http://o:8090"')],
+            f"{COORDINATOR}/cluster": [say(200, NODES)],
+            f"{COORDINATOR}/servers": [
+                say(200, [{"host": "h:8083", "type": "historical", "tier": "hot", "currSize": 1, "maxSize": 2}])
+            ],
+            f"{COORDINATOR}/loadstatus": [say(200, {"clicks": 0})],
+            f"{OVERLORD}/workers": [
+                say(200, [{"worker": WORKER, "currCapacityUsed": 1}, {"worker": {**WORKER, "version": ""}}])
+            ],
+        }
+        yield server
+
+
+@pytest.fixture
+def client(fake_time: FakeTime, server: Server) -> DruidClient:
+    return fake_time.client(server.url, retry_timeout=0)
+
+
+def test_druid_that_is_ready(client: DruidClient) -> None:
+    info = druid_info(client, PARAMS)
+    assert (info["ready"], info["problems"]) == (True, [])
+    assert (info["version"], info["extensions"]) == ("33.0.0", ["druid-a", "druid-b"])
+    assert info["leaders"] == {"coordinator": "http://c:8081", "overlord": "http://o:8090"}
+    assert info["servers"] == [
+        {"server": "b:8282", "type": "broker", "tier": None, "size": None, "max_size": None},
+        {"server": "h:8083", "type": "historical", "tier": "hot", "size": 1, "max_size": 2},
+    ]
+    assert [(each["enabled"], each["free"]) for each in info["workers"]] == [(True, 2), (False, 0)]
+    assert info["slots"] == {"capacity": 6, "used": 1, "free": 2}
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "body", "expected"),
+    [
+        (f"{COORDINATOR}/leader", 404, b"", "There is no leader of the Coordinators."),
+        (f"{OVERLORD}/leader", 404, b"", "There is no leader of the Overlords."),
+        (f"{OVERLORD}/workers", 503, b"", "503 Service Unavailable"),
+        (f"{COORDINATOR}/cluster", 200, {"broker": NODES["broker"]}, "There is no server of type historical."),
+        (f"{COORDINATOR}/loadstatus", 200, {"clicks": 2}, "2 segments of datasource 'clicks' are not loaded."),
+    ],
+)
+def test_druid_that_is_not_ready(
+    server: Server, client: DruidClient, path: str, status: int, body: Any, expected: str
+) -> None:
+    server.routes[path] = [say(status, body)]
+    info = druid_info(client, PARAMS)
+    assert not info["ready"]
+    assert expected in info["problems"][0]
+    with pytest.raises(PartialFailure, match="Timed out after 0 s waiting for Druid to be ready") as error:
+        druid_info(client, {**PARAMS, "wait": True})
+    assert expected in str(error.value)
+    assert error.value.result["problems"] == info["problems"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "is_met"), [("slots.free >= `2`", True), ("length(servers) > `2`", False), ("problems", False)]
+)
+def test_condition_instead_of_being_ready(client: DruidClient, condition: str, is_met: bool) -> None:
+    params = {**PARAMS, "wait": True, "wait_for": condition}
+    if is_met:
+        assert druid_info(client, params)["ready"]
+        return
+    with pytest.raises(PartialFailure, match="waiting for Druid to meet"):
+        druid_info(client, params)
+
+
+def test_druid_that_is_starting(server: Server, client: DruidClient) -> None:
+    server.routes["/status"].insert(0, say(503))
+    info = druid_info(client, {**PARAMS, "wait": True, "wait_timeout": 5.0})
+    assert info["ready"]
+
+
+def test_server_that_does_not_respond(fake_time: FakeTime) -> None:
+    with serving() as server:
+        url = server.url
+    client = fake_time.client(url, retry_timeout=0)
+    with pytest.raises(Unreachable):
+        druid_info(client, PARAMS)
+    with pytest.raises(PartialFailure, match="got no response") as error:
+        druid_info(client, {**PARAMS, "wait": True})
+    assert not error.value.result["ready"]
+
+
+def test_permission_that_is_missing(server: Server, client: DruidClient) -> None:
+    server.routes[f"{COORDINATOR}/cluster"] = [say(403, {"Access-Check-Result": "Unauthorized"})]
+    with pytest.raises(Forbidden, match="needs the permission READ on STATE STATE"):
+        druid_info(client, PARAMS)
