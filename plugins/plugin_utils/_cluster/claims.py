@@ -25,7 +25,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names impo
     TO_BE_DELETED_LABEL,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.workloads import (
+    retains_explicitly,
+    retains_scaled,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import first_ordinal
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import parse_quantity
@@ -259,3 +264,25 @@ def is_older(claim: Manifest, since: str | None) -> bool:
 
 def _created(live: Manifest) -> str:
     return str(live["metadata"].get("creationTimestamp") or "")
+
+
+def orphaned_by(
+    cluster: Cluster, stateful_set: Manifest, replicas: int, claims: Iterable[Manifest], since: str | None
+) -> list[str]:
+    """Return those of the PVCs that are orphaned once the StatefulSet has this number of replicas, or is removed.
+
+    `since`: when the cluster was created.
+    """
+    if not cluster.deletes_orphans or cluster.stopped:
+        return []
+    deletable = (each for each in claims if not is_older(each, since) and not mark_of(each).is_kept)
+    names = [each["metadata"]["name"] for each in deletable]
+    found = (each for each in cluster.groups if each.unique_name == stateful_set["metadata"]["name"])
+    group = next(found, None)
+    if group is None:
+        return [] if retains_explicitly(stateful_set) else names
+    if group.stopped or group.is_deployment or retains_scaled(group) or not replicas:
+        return []
+    needed = first_ordinal(stateful_set) + max(replicas, group.max_replicas)
+    places = ((name, place_of(name)) for name in names)
+    return [name for name, place in places if place is not None and place[1] >= needed]

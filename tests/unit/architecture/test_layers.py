@@ -198,10 +198,7 @@ PURE = (
     "plugins/plugin_utils/_cluster/rollout",
     "plugins/plugin_utils/_cluster/features",
     "plugins/plugin_utils/_cluster/render",
-    *(
-        f"plugins/plugin_utils/_cluster/{name}.py"
-        for name in ("claim_updates", "claims", "delete/order", "plan_output", "status")
-    ),
+    *(f"plugins/plugin_utils/_cluster/{name}.py" for name in ("claims", "delete/order", "plan_output", "status")),
     "plugins/plugin_utils/_values",
     *(
         f"plugins/plugin_utils/_reconcile/{name}.py"

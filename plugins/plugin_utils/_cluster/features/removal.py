@@ -6,23 +6,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claim_updates import kept_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import (
+    KEEPING,
+    mark_of,
+    place_of,
+    unmarking,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import retain, targets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, Observed, key_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import group_of, is_ours
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.pod_references import subdomains
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.workloads import retains_explicitly
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effects import role_warnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.update_claim import (
+    Notice,
+    UpdateClaim,
+    updated_claim,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
@@ -128,3 +139,28 @@ def _is_prunable(live: Manifest, cluster: Cluster) -> bool:
     labels = live["metadata"].get("labels") or {}
     carries_ours = names.cluster_labels(cluster.name).items() <= labels.items()
     return carries_ours and is_ours(live, cluster) and not is_terminating(live)
+
+
+def kept_claims(stateful_set: Manifest, group: str | None, claims: Iterable[Manifest]) -> Iterator[UpdateClaim]:
+    """Yield the step that keeps a PVC, for each PVC of a StatefulSet that is deleted, if its policy was Retain.
+
+    The policy is deleted with the StatefulSet, so the PVCs have to say it: also while deleteOrphanPvc is false, which
+    may change later, and if the group becomes a Deployment, because it may be removed later. `group` is None if the
+    group was removed from the spec. A PVC that was orphaned before stays so; a mark that is not trusted, such as that
+    of the Go operator, does not show that.
+    """
+    if not retains_explicitly(stateful_set):
+        return
+    workload = stateful_set["metadata"]["name"]
+    for live in claims:
+        mark = mark_of(live)
+        is_orphaned = mark.since is not None
+        if _is_of(live, workload) and not (is_terminating(live) or is_orphaned or mark.is_kept):
+            text = "is not orphaned: persistentVolumeClaimRetentionPolicy of its group is Retain"
+            yield updated_claim(live, {**unmarking(live), **KEEPING}, Notice(reasons.PVC_UPDATED, text), group)
+
+
+def _is_of(claim: Manifest, workload: str) -> bool:
+    """True for a PVC that may be orphaned with this workload: by its label and its name."""
+    place = place_of(claim["metadata"]["name"])
+    return group_of(claim) == workload and place is not None and place[0].endswith(f"-{workload}")

@@ -13,13 +13,6 @@ from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claim_updates import (
-    Changes,
-    Notice,
-    Noticed,
-    UpdateClaim,
-    patch_of,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import (
     CLAIM,
     Mark,
@@ -51,6 +44,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.re
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.update_claim import (
+    Changes,
+    Notice,
+    Noticed,
+    UpdateClaim,
+    patch_of,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import (
     first_ordinal,
     ordinal_of,

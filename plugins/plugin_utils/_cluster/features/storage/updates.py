@@ -21,12 +21,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claim_updates import (
-    Changes,
-    Notice,
-    UpdateClaim,
-    updated_claim,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import (
     CLAIM,
     GroupClaim,
@@ -48,6 +42,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.wor
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.update_claim import (
+    Changes,
+    Notice,
+    UpdateClaim,
+    updated_claim,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claim_updates import (
-    Notice,
-    UpdateClaim,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.expansion import deferred
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Verdict
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.update_claim import (
+    Notice,
+    UpdateClaim,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import orphans, rolling

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any, cast
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claim_updates import Notice
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.orphans import (
     DeleteOrphan,
     Orphan,
     StillUsed,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.update_claim import Notice
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.orphans import (

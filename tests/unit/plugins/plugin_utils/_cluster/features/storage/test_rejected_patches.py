@@ -8,10 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claim_updates import (
-    Notice,
-    UpdateClaim,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan, dry_runs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import Retain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.updates import (
@@ -19,6 +15,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.s
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.update_claim import (
+    Notice,
+    UpdateClaim,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, orphans
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import draft

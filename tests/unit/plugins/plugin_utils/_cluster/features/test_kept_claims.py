@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claim_updates import kept_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import mark_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.removal import kept_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Verdict
