@@ -58,8 +58,8 @@ def capacity(claim: Mapping[str, Any]) -> Size | None:
 
 def sizes_of_templates(templates: Iterable[Mapping[str, Any]]) -> dict[str, Size]:
     """Return the request of each volume claim template, by name."""
-    found = ((template_name(template), requested_size(template)) for template in templates)
-    return {name: size for name, size in found if size is not None}
+    sizes = ((template_name(template), requested_size(template)) for template in templates)
+    return {name: size for name, size in sizes if size is not None}
 
 
 def template_name(template: Mapping[str, Any]) -> str:
@@ -145,7 +145,9 @@ def _claims(group: Group, inputs: Inputs) -> Iterator[GroupClaim]:
                 field = f"{where}.persistentVolumeClaim[{manifest['metadata']['name']}]"
                 yield GroupClaim(group, field, manifest, live, None)
         elif manifest["kind"] == "StatefulSet":
-            templates = {template_name(each): each for each in manifest["spec"].get("volumeClaimTemplates") or ()}
+            templates = {
+                template_name(template): template for template in manifest["spec"].get("volumeClaimTemplates") or ()
+            }
             for name, live, ordinal in _of_templates(group, templates, observed):
                 yield GroupClaim(group, f"{where}.volumeClaimTemplates[{name}]", templates[name], live, ordinal)
 
@@ -162,8 +164,8 @@ def _of_templates(
 
 def admitted_templates(group: Group, inputs: Inputs) -> list[dict[str, Any]]:
     """Return the claim templates as admission would make them of the spec; none if they are not about to change."""
-    found = inputs.admitted.get(ObjectKey("StatefulSet", group.unique_name), {})
-    templates: list[dict[str, Any]] = found.get("spec", {}).get("volumeClaimTemplates") or []
+    admitted = inputs.admitted.get(ObjectKey("StatefulSet", group.unique_name), {})
+    templates: list[dict[str, Any]] = admitted.get("spec", {}).get("volumeClaimTemplates") or []
     return templates
 
 
@@ -275,10 +277,10 @@ def orphaned_by(
     """
     if not cluster.deletes_orphans or cluster.stopped:
         return []
-    deletable = (each for each in claims if not is_older(each, since) and not mark_of(each).is_kept)
+    deletable = (claim for claim in claims if not is_older(claim, since) and not mark_of(claim).is_kept)
     names = [each["metadata"]["name"] for each in deletable]
-    found = (each for each in cluster.groups if each.unique_name == stateful_set["metadata"]["name"])
-    group = next(found, None)
+    groups = (each for each in cluster.groups if each.unique_name == stateful_set["metadata"]["name"])
+    group = next(groups, None)
     if group is None:
         return [] if retains_explicitly(stateful_set) else names
     if group.stopped or group.is_deployment or retains_scaled(group) or not replicas:

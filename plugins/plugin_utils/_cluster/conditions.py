@@ -89,7 +89,7 @@ class ClusterState:
     @property
     def groups_with_kept_pods(self) -> frozenset[str | None]:
         """The groups that have more pods than specified, which is as it should be for now."""
-        return frozenset(each.group for each in self.findings if each.rank is Rank.KEEPS_PODS)
+        return frozenset(finding.group for finding in self.findings if finding.rank is Rank.KEEPS_PODS)
 
     @cached_property
     def changing(self) -> list[str]:
@@ -128,19 +128,19 @@ class ClusterState:
         )
 
 
-def conditions(found: ClusterState) -> list[Condition]:
+def conditions(state: ClusterState) -> list[Condition]:
     """Return the conditions; those that have not changed keep their times."""
-    ready, worst = _ready(found), found.causes
+    ready, worst = _ready(state), state.causes
     reported = [
         ready,
-        _progressing(found),
+        _progressing(state),
         degraded_condition((worst[0].reason, _joined(worst)) if worst else None),
         *_stalled(ready, worst),
-        _paused(found.findings),
-        *_warnings(WARNINGS, reasons.SPEC_WARNING, found.warnings),
-        *_rollout_warnings(found),
+        _paused(state.findings),
+        *_warnings(WARNINGS, reasons.SPEC_WARNING, state.warnings),
+        *_rollout_warnings(state),
     ]
-    return with_transition_times(reported, found.previous.get("conditions") or (), found.cluster.generation, found.now)
+    return with_transition_times(reported, state.previous.get("conditions") or (), state.cluster.generation, state.now)
 
 
 def _ready(found: ClusterState) -> Condition:
@@ -208,16 +208,16 @@ def _stalled(ready: Condition, found: Sequence[Cause]) -> list[Condition]:
     return [condition(STALLED_CONDITION, True, reason, text)]
 
 
-def _progressing(found: ClusterState) -> Condition:
-    findings, changing, pending = found.findings, found.changing, found.pending
+def _progressing(state: ClusterState) -> Condition:
+    findings, changing, pending = state.findings, state.changing, state.pending
     awaited = of_rank(findings, Rank.IN_DRUID, Rank.WAITING)
-    blocking = of_rank(findings, Rank.PENDING) or next(iter(found.problems), None)
+    blocking = of_rank(findings, Rank.PENDING) or next(iter(state.problems), None)
     # Restarts that wait for a blocked group do not go on by themselves.
     goes_on = blocking is None and (pending.restarts or pending.removals)
-    if changing or found.rollout is not None or goes_on:
+    if changing or state.rollout is not None or goes_on:
         what = f"Pods are being changed in {join_limited(changing)}." if changing else ""
         removals = f"{pending.removals_text} when all pods are available." if pending.removals else ""
-        parts = (what, str(found.rollout or ""), removals, awaited.message if awaited else "")
+        parts = (what, str(state.rollout or ""), removals, awaited.message if awaited else "")
         return condition("Progressing", True, reasons.ROLLING_OUT, " ".join(filter(None, parts)))
     if blocking is not None:
         message = "No pods are being changed. Some may not be up to date."
@@ -240,8 +240,8 @@ def _warnings(kind: str, reason: str, warnings: Sequence[str]) -> list[Condition
     return [condition(kind, True, reason, join_limited(warnings, SEPARATOR))] if warnings else []
 
 
-def _rollout_warnings(found: ClusterState) -> list[Condition]:
+def _rollout_warnings(state: ClusterState) -> list[Condition]:
     """Return the condition RolloutWarnings, which stays until no pods are being changed."""
-    before = found.previous.get("conditions") or ()
-    earlier = [each["message"] for each in before if each["type"] == ROLLOUT_WARNINGS] if found.changing else ()
-    return _warnings(ROLLOUT_WARNINGS, reasons.ROLLOUT_WARNING, found.rollout_warnings or earlier)
+    before = state.previous.get("conditions") or ()
+    earlier = [each["message"] for each in before if each["type"] == ROLLOUT_WARNINGS] if state.changing else ()
+    return _warnings(ROLLOUT_WARNINGS, reasons.ROLLOUT_WARNING, state.rollout_warnings or earlier)

@@ -31,9 +31,9 @@ _RECORDS: Mapping[str, str] = {
 
 def change_text(before: Manifest | None, after: Manifest | None) -> str:
     """Return the changed fields of an object, for an event."""
-    found = changed_fields(before or {}, after or {})
-    shown = listed([each for each in found if each[0] not in _RECORDS])
-    records = " and ".join(_RECORDS[path] for path, _change in found if path in _RECORDS)
+    fields = changed_fields(before or {}, after or {})
+    shown = listed([field for field in fields if field[0] not in _RECORDS])
+    records = " and ".join(_RECORDS[path] for path, _change in fields if path in _RECORDS)
     return shown or (f" Only the record of {records}." if records else " Field ownership only.")
 
 
@@ -76,7 +76,7 @@ def _list_differences(before: list[Any], after: list[Any], path: str) -> Iterato
 def _by_name(elements: list[Any]) -> dict[Any, Any]:
     """Return the elements by name if names are unique, otherwise by position."""
     mappings = [element for element in elements if isinstance(element, Mapping)]
-    named = {each["name"]: each for each in mappings if isinstance(each.get("name"), str)}
+    named = {mapping["name"]: mapping for mapping in mappings if isinstance(mapping.get("name"), str)}
     return named if len(named) == len(elements) else dict(enumerate(elements))
 
 

@@ -54,13 +54,13 @@ def specified(cluster: Cluster) -> SpecifiedConfigs:
 
 
 def _of_cluster(cluster: Cluster, kind: str) -> Config:
-    found: Config = (cluster.get("dynamicConfig") or {}).get(kind) or {}
-    return found
+    config: Config = (cluster.get("dynamicConfig") or {}).get(kind) or {}
+    return config
 
 
 def _of_group(group: Group) -> Config:
-    found: Config = group.node.get("dynamicConfig") or {}
-    return found
+    config: Config = group.node.get("dynamicConfig") or {}
+    return config
 
 
 def _of_groups(groups: Iterable[Group]) -> dict[str, Any]:
@@ -77,8 +77,8 @@ def _contradictions(kind: str, groups: Iterable[Group]) -> Iterator[Finding]:
 
 
 def _contradiction(kind: str, name: str, *groups: Group) -> Finding:
-    found = ((group.key, shown(_text(_of_group(group)[name]))) for group in groups)
-    places = (f"spec.nodes[{key}].dynamicConfig.{name} ({text})" for key, text in found)
+    values = ((group.key, shown(_text(_of_group(group)[name]))) for group in groups)
+    places = (f"spec.nodes[{key}].dynamicConfig.{name} ({text})" for key, text in values)
     return Finding(
         reasons.INVALID_SPEC,
         f"{' and '.join(places)} contradict each other: Druid has one dynamic configuration of {kind}. Set it in "

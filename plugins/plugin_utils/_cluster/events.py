@@ -51,15 +51,15 @@ def _done_together(reason: str, steps: Sequence[Step]) -> EventText:
 def problem_texts(results: Iterable[StepResult[Step]], findings: Iterable[Finding]) -> tuple[EventText, ...]:
     """Return a warning for each failed write and each other problem, except skipped writes."""
     # The reason of a finding is that of its event.
-    failed = (each for each in results if each.error and each.was_tried and each.reason is None)
-    problems = (each for each in findings if each.is_problem and each.reason != reasons.APPLY_FAILED)
+    failed = (result for result in results if result.error and result.was_tried and result.reason is None)
+    problems = (finding for finding in findings if finding.is_problem and finding.reason != reasons.APPLY_FAILED)
     return (
         *(
-            EventText("Warning", reason, each.error or "")
-            for each in failed
-            if (reason := each.step.operation.reason_of_failure)
+            EventText("Warning", reason, result.error or "")
+            for result in failed
+            if (reason := result.step.operation.reason_of_failure)
         ),
-        *(EventText("Warning", each.reason, each.message) for each in problems),
+        *(EventText("Warning", problem.reason, problem.message) for problem in problems),
     )
 
 
@@ -83,8 +83,8 @@ def rollout_texts(change: StatusChange, complete: Collection[str]) -> Iterator[E
 
 
 def _started_rollout(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = document.get("rollout") or {}
-    return {} if found.get(ONLY_BLOCKS) else found
+    rollout: Mapping[str, Any] = document.get("rollout") or {}
+    return {} if rollout.get(ONLY_BLOCKS) else rollout
 
 
 def warning_texts(warnings: Iterable[str]) -> tuple[EventText, ...]:
@@ -105,8 +105,8 @@ def new_warnings(change: StatusChange, plan: Plan) -> tuple[EventText, ...]:
         return ()
     reported = {text for message in warning_messages(change.before).values() for text in shown_warnings(message)}
     reported |= {finding.message for finding in plan.findings}
-    found = ((text, _condition(text, plan)) for text in change.warnings if text not in reported)
-    new = ((text, kind) for text, kind in found if kind is None or not _was_hidden(text, kind, change))
+    warnings = ((text, _condition(text, plan)) for text in change.warnings if text not in reported)
+    new = ((text, kind) for text, kind in warnings if kind is None or not _was_hidden(text, kind, change))
     return tuple(EventText("Warning", _reason(kind), text) for text, kind in new)
 
 

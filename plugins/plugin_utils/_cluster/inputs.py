@@ -80,8 +80,8 @@ class Observed:
 
     def preserved(self, cluster: Cluster) -> dict[str, Preserved]:
         """Return what the next rendering of each running group must preserve."""
-        found = ((group.key, self._preserved(group)) for group in cluster.groups)
-        return {key: kept for key, kept in found if kept is not None}
+        preserved = ((group.key, self._preserved(group)) for group in cluster.groups)
+        return {key: kept for key, kept in preserved if kept is not None}
 
     def _preserved(self, group: Group) -> Preserved | None:
         replicas = self.replicas(group)
@@ -96,8 +96,8 @@ class Observed:
 
     def replicas(self, group: Group) -> int | None:
         """Return the number of pods that the group has, or had before its stop; also under its former kind."""
-        found = (self.objects.get(ObjectKey(kind, group.unique_name)) for kind in (group.kind, *WORKLOADS))
-        workload = next((live for live in found if live is not None), None)
+        workloads = (self.objects.get(ObjectKey(kind, group.unique_name)) for kind in (group.kind, *WORKLOADS))
+        workload = next((live for live in workloads if live is not None), None)
         if workload is not None:
             return kept_replicas(workload)
         return self.orphaned_replicas(group.unique_name) or None
@@ -111,7 +111,7 @@ class Observed:
         by_type = ([group for group in cluster.groups if group.node_type == each] for each in node_types)
         groups: list[Group] = next((groups for groups in by_type if groups), [])
         statuses = ((self.workload(group) or {}).get("status") or {} for group in groups)
-        return [] if any(each.get("readyReplicas") for each in statuses) else [group.key for group in groups]
+        return [] if any(status.get("readyReplicas") for status in statuses) else [group.key for group in groups]
 
     def orphans_of(self, unique_name: str) -> list[Manifest]:
         """Return the pods of a workload that was deleted to be recreated."""
@@ -129,14 +129,14 @@ class Observed:
     @cached_property
     def _pods(self) -> Mapping[str | None, list[Manifest]]:
         """The pods by the unique name of their group."""
-        found: dict[str | None, list[Manifest]] = {}
+        pods: dict[str | None, list[Manifest]] = {}
         for pod in self.of_kind("Pod"):
-            found.setdefault(_labels(pod).get(names.GROUP_LABEL), []).append(pod)
-        return found
+            pods.setdefault(_labels(pod).get(names.GROUP_LABEL), []).append(pod)
+        return pods
 
-    def with_objects(self, found: Iterable[Manifest]) -> Observed:
+    def with_objects(self, objects: Iterable[Manifest]) -> Observed:
         """Return the same with these objects added or replaced."""
-        return replace(self, objects={**self.objects, **{key_of(live): live for live in found}})
+        return replace(self, objects={**self.objects, **{key_of(live): live for live in objects}})
 
     def without(self, removed: Iterable[ObjectKey]) -> Observed:
         """Return the same without these objects."""
@@ -184,8 +184,8 @@ class Inputs:
     @cached_property
     def admitted(self) -> Mapping[ObjectKey, Manifest]:
         """What admission makes of the objects that seem to need a recreation."""
-        found = self.reads.recreations(self)
-        return {verdict.step.key: verdict.after for verdict in found if verdict.after is not None}
+        verdicts = self.reads.recreations(self)
+        return {verdict.step.key: verdict.after for verdict in verdicts if verdict.after is not None}
 
     def with_objects(self, more: Iterable[Manifest]) -> Inputs:
         """Return the inputs with more live objects of the cluster."""

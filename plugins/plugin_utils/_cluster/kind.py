@@ -125,7 +125,9 @@ class Druid(Kind[Options, ClusterResult, Plan]):
     def hint(self, outcome: Outcome[Plan], request: Request[Options]) -> str:
         """Return the command that shows why a wait for pods timed out."""
         conditions = outcome.report.status["conditions"] if outcome.report and not outcome.problems else ()
-        has_unready = any(each["type"] == "Ready" and each["reason"] in _WITH_UNREADY_PODS for each in conditions)
+        has_unready = any(
+            condition["type"] == "Ready" and condition["reason"] in _WITH_UNREADY_PODS for condition in conditions
+        )
         if not outcome.timed_out or not has_unready:
             return ""
         selector = f"--namespace {request.namespace} --selector {names.CLUSTER_LABEL}={request.name}"
@@ -147,8 +149,8 @@ class Druid(Kind[Options, ClusterResult, Plan]):
     def masker(self, result: ClusterResult) -> Masker:
         """Return a masker for the secrets in all objects that were read, including referenced ones and Druid's."""
         steps = (*result.plan.steps, *(step_result.step for step_result in result.results))
-        found = (each for step in steps if step.in_druid for each in step.differences)
-        in_druid = (state for each in found for state in (each.before, each.after))
+        differences = (difference for step in steps if step.in_druid for difference in step.differences)
+        in_druid = (state for difference in differences for state in (difference.before, difference.after))
         read = (*result.observed.objects.values(), *result.observed.references.values(), *in_druid)
         return masker_of([searched(result.resource), *(each for each in read if each)])
 
@@ -163,12 +165,12 @@ class Druid(Kind[Options, ClusterResult, Plan]):
             removals,
             # Only what was carried out has begun.
             plan.restarts,
-            plan.waits.awaited,
+            plan.waits.not_recovered,
             result.plan.waits.druid_before,
             result.plan.awaited_budgets,
             causes_by_group(plan.steps),
         )
-        found = ClusterState(
+        state = ClusterState(
             result.cluster,
             observed,
             plan.findings,
@@ -181,7 +183,7 @@ class Druid(Kind[Options, ClusterResult, Plan]):
             result.stored_replicas,
         )
         fields = {name: value for feature in FEATURES for name, value in feature.status(reported).items()}
-        return statuses.status(found, fields)
+        return statuses.status(state, fields)
 
     def events(self, result: ClusterResult, completed: Completed[Plan], change: StatusChange) -> Iterator[EventText]:
         if completed.is_deleted:

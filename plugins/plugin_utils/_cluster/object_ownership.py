@@ -151,10 +151,10 @@ def is_scaled_by_autoscaler(workload: Manifest) -> bool:
 def may_be_autoscaled(workload: Manifest) -> bool:
     """True if an autoscaler may have set the replicas of the workload: KEDA scales by itself while it is paused."""
     entries = workload["metadata"].get("managedFields") or ()
-    found = (each for each in entries if "f:replicas" in (each.get("fieldsV1") or {}).get("f:spec", {}))
+    setters = (entry for entry in entries if "f:replicas" in (entry.get("fieldsV1") or {}).get("f:spec", {}))
     return any(
         each["manager"] == AUTOSCALED_MANAGER or (each.get("subresource") == SCALE and each["manager"] != _PERSON)
-        for each in found
+        for each in setters
     )
 
 

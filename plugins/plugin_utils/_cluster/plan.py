@@ -22,12 +22,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan imp
 class Waits(NamedTuple):
     """What a rollout waits for besides pods.
 
-    `awaited` is what the next group waits for in Druid, and `druid_before` the state of Druid at the start of the
+    `not_recovered` is what the next group waits for in Druid, and `druid_before` the state of Druid at the start of the
     rollout, if it was read now. `refused_evictions`: the PodDisruptionBudgets that do not allow an eviction, each with
     the remedy.
     """
 
-    awaited: str = ""
+    not_recovered: str = ""
     druid_before: Mapping[str, int] | None = None
     refused_evictions: tuple[str, ...] = ()
 
@@ -91,7 +91,8 @@ class Plan(plan.Plan[Step]):
             super().with_texts(change),
             rollout_warnings=tuple(map(change, self.rollout_warnings)),
             waits=self.waits._replace(
-                awaited=change(self.waits.awaited), refused_evictions=tuple(map(change, self.waits.refused_evictions))
+                not_recovered=change(self.waits.not_recovered),
+                refused_evictions=tuple(map(change, self.waits.refused_evictions)),
             ),
         )
 

@@ -41,7 +41,7 @@ def _consequences(plan: Plan) -> list[str]:
 
 
 def _awaited(plan: Plan) -> list[str]:
-    return [f"waits for Druid: {plan.waits.awaited}"] if plan.waits.awaited else []
+    return [f"waits for Druid: {plan.waits.not_recovered}"] if plan.waits.not_recovered else []
 
 
 def effect_lines(steps: Iterable[Step]) -> list[str]:
@@ -107,8 +107,10 @@ def diff(plan: Plan, masking: Masking = NO_SECRETS) -> list[dict[str, Any]]:
     """Return the diff for Ansible's callbacks: per object, then restarts and effects."""
     consequences = [*_consequences(plan), *_awaited(plan)]
     prepared = [{"prepared": "\n".join(consequences) + "\n"}] if consequences else []
-    now = (each.shown(masking) for step in plan.steps for each in step.differences)
-    later = (replace(each, is_later=True).shown(masking) for step in plan.later for each in step.differences)
+    now = (difference.shown(masking) for step in plan.steps for difference in step.differences)
+    later = (
+        replace(difference, is_later=True).shown(masking) for step in plan.later for difference in step.differences
+    )
     return [*now, *later, *prepared]
 
 

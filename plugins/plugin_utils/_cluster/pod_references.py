@@ -85,7 +85,7 @@ def _uses(source: Mapping[str, Any]) -> Iterator[tuple[ObjectKey, Use]]:
         found = source.get(field) or {}
         name, items = found.get("secretName") or found.get("name"), found.get("items") or ()
         if name:
-            keys = frozenset([found["key"]] if "key" in found else [each["key"] for each in items])
+            keys = frozenset([found["key"]] if "key" in found else [item["key"] for item in items])
             is_optional = bool(found.get("optional"))
             yield ObjectKey(kind, name), Use(keys or None, frozenset() if is_optional else keys, is_optional)
 
@@ -95,19 +95,19 @@ def subdomains(cluster: Cluster, observed: Observed) -> dict[str, set[str]]:
 
     Without a key: the next pods will have it, until their StatefulSet is recreated.
     """
-    found: dict[str, set[str]] = {name: set() for name in next_subdomains(cluster, observed)}
+    groups: dict[str, set[str]] = {name: set() for name in next_subdomains(cluster, observed)}
     for group in cluster.groups:
         for pod in observed.pods_of(group):
-            found.setdefault((pod.get("spec") or {}).get("subdomain", ""), set()).add(group.key)
-    return found
+            groups.setdefault((pod.get("spec") or {}).get("subdomain", ""), set()).add(group.key)
+    return groups
 
 
 def next_subdomains(cluster: Cluster, observed: Observed) -> dict[str, set[str]]:
     """Return the Services that the next pods of the specified groups will have as subdomain, with the groups."""
-    found: dict[str, set[str]] = {}
+    groups: dict[str, set[str]] = {}
     for group in cluster.groups:
         live = observed.objects.get(ObjectKey("StatefulSet", group.unique_name))
         spec = (live or {}).get("spec") or {}
         if live is not None and spec.get("replicas", 1):
-            found.setdefault(spec.get("serviceName", ""), set()).add(group.key)
-    return found
+            groups.setdefault(spec.get("serviceName", ""), set()).add(group.key)
+    return groups

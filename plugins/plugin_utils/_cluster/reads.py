@@ -158,7 +158,7 @@ class ClusterReads(DryRuns):
 
     def all_claims(self, inputs: Inputs) -> tuple[Manifest, ...]:
         """Return all PVCs of the namespace if those without labels count: controllers find them by name."""
-        return self.list_objects(CLAIM) if any(each.needs_all_claims(inputs) for each in FEATURES) else ()
+        return self.list_objects(CLAIM) if any(feature.needs_all_claims(inputs) for feature in FEATURES) else ()
 
     def existing(self, creation: Apply) -> Manifest | None:
         """Return the object if it exists, which is read if its creation is not accepted."""
@@ -190,12 +190,12 @@ class ClusterReads(DryRuns):
 
     def _storage_class(self, name: str) -> Manifest | str:
         try:
-            found = self._api.get("StorageClass", None, name)
+            live = self._api.get("StorageClass", None, name)
         except ApiError as error:
             if error.status != FORBIDDEN:
                 raise
             return str(error)
-        return f"storage class {name} does not exist." if found is None else found
+        return f"storage class {name} does not exist." if live is None else live
 
 
 def _secret_key(secret: Manifest) -> ReferenceKey:
@@ -251,8 +251,8 @@ def read_cluster(reads: Reads, cluster: Cluster, references: Iterable[ReferenceK
     """Read the objects of the cluster by one LIST per kind, and the references by one GET per object."""
     selector = f"{names.CLUSTER_LABEL}={cluster.name}"
     listed = (live for kind in LISTED_KINDS for live in reads.list_objects(kind, selector))
-    found = {key: reads.get(key.kind, key.name, key.namespace) for key in dict.fromkeys(references)}
-    return Observed({key_of(live): live for live in listed}, found)
+    referenced = {key: reads.get(key.kind, key.name, key.namespace) for key in dict.fromkeys(references)}
+    return Observed({key_of(live): live for live in listed}, referenced)
 
 
 def replica_sets(reads: Reads, cluster: Cluster) -> tuple[Manifest, ...]:

@@ -33,8 +33,8 @@ def address(resource: Manifest, services: Iterable[Manifest], prefers_tls: bool,
     if not groups:
         raise RouterNotFound(f"Druid {cluster.name} has no group with nodeType router. Add one, or {remedy}.")
     owned = {live["metadata"]["name"]: live for live in services if _is_of(live, cluster.uid)}
-    found = (url for group in groups for url in _urls(group, owned, prefers_tls))
-    url = next(found, None)
+    urls = (url for group in groups for url in _urls(group, owned, prefers_tls))
+    url = next(urls, None)
     if url is None:
         expected = ", ".join(name for group in groups for name in service_names(group)) or "none is specified"
         raise RouterNotFound(

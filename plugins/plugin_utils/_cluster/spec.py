@@ -221,8 +221,8 @@ class Group:
     @property
     def decommission_strategy(self) -> Mapping[str, Any] | None:
         """How Historicals are decommissioned before their number decreases; None: they are not."""
-        found: Mapping[str, Any] | None = self.first_present("historicalDecommissionStrategy")
-        return found
+        strategy: Mapping[str, Any] | None = self.first_present("historicalDecommissionStrategy")
+        return strategy
 
     def within_limits(self, replicas: int) -> int:
         """Return the number of pods that is within the limits of the autoscaler, and closest to the number."""

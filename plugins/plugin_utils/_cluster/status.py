@@ -77,16 +77,16 @@ def status(found: ClusterState, fields: Mapping[str, Any] | None = None) -> dict
     return {**foreign, **{name: value for name, value in ours.items() if value not in (None, "", [], {})}}
 
 
-def _hidden(found: ClusterState, conditions: Sequence[Condition]) -> list[str]:
+def _hidden(state: ClusterState, conditions: Sequence[Condition]) -> list[str]:
     """Return the digests of the warnings that the conditions do not show: beyond the fifth, or too long.
 
     While pods are being changed, the condition RolloutWarnings stays, and so do the earlier digests.
     """
     messages = warning_messages(with_short_messages({"conditions": conditions})).values()
     shown = {text for message in messages for text in shown_warnings(message)}
-    warnings = (*found.warnings, *found.rollout_warnings)
+    warnings = (*state.warnings, *state.rollout_warnings)
     hidden = (digest_of_warning(text) for text in warnings if text not in shown)
-    return [*dict.fromkeys((*hidden, *(hidden_warnings(found.previous) if found.changing else ())))][:MAX_HIDDEN]
+    return [*dict.fromkeys((*hidden, *(hidden_warnings(state.previous) if state.changing else ())))][:MAX_HIDDEN]
 
 
 def hidden_warnings(document: Mapping[str, Any]) -> Sequence[str]:
@@ -101,7 +101,9 @@ def digest_of_warning(text: str) -> str:
 
 def warning_messages(document: Mapping[str, Any]) -> dict[str, str]:
     """Return the messages of the conditions about warnings in a status, by type."""
-    found = (each for each in document.get("conditions") or () if each["type"] in (WARNINGS, ROLLOUT_WARNINGS))
+    found = (
+        condition for condition in document.get("conditions") or () if condition["type"] in (WARNINGS, ROLLOUT_WARNINGS)
+    )
     return {each["type"]: each["message"] for each in found}
 
 
@@ -111,7 +113,7 @@ def shown_warnings(message: str) -> list[str]:
 
 
 def _reason(conditions: Iterable[Condition]) -> str | None:
-    ready = next(each for each in conditions if each["type"] == "Ready")
+    ready = next(condition for condition in conditions if condition["type"] == "Ready")
     return None if ready["status"] == "True" else ready["reason"]
 
 
@@ -119,7 +121,7 @@ def _versions(cluster: Cluster, observed: Observed) -> str:
     """Return the versions of the running workloads, which can differ from the spec."""
     workloads = (observed.workload(group) for group in cluster.groups)
     images = (main_image(workload) for workload in workloads if workload is not None)
-    return ", ".join(sorted({_version(each) for each in images if each}))
+    return ", ".join(sorted({_version(image) for image in images if image}))
 
 
 def _version(reference: str) -> str:
@@ -145,7 +147,7 @@ def go_status(conditions: Iterable[Mapping[str, Any]], pod: str) -> dict[str, st
     It is an error if the cluster does not become ready by itself. One that is stopped is as desired: there is no better
     state for it. `pod` is the first one that is not ready, or "All".
     """
-    by_type = {each["type"]: each for each in conditions}
+    by_type = {condition["type"]: condition for condition in conditions}
     is_stalled = STALLED_CONDITION in by_type
     kind = "DruidNodeErrorState" if is_stalled else "DruidNodeRollingUpdate"
     as_desired = by_type["Ready"]["status"] == "True" or by_type["Ready"]["reason"] == reasons.STOPPED
@@ -191,7 +193,7 @@ def requeue_after(document: Mapping[str, Any], now: datetime, has_changed: bool 
     After a reconcile that wrote something or read a new generation (`has_changed`), it is the minimum: the time that
     the cluster was not ready before has no relation to the result. A deletion continues when the pods are terminating.
     """
-    by_type = {each["type"]: each for each in document["conditions"]}
+    by_type = {condition["type"]: condition for condition in document["conditions"]}
     if by_type["Ready"].get("reason") == reasons.DELETING:
         waited = min(backoff_since(by_type["Ready"]["lastTransitionTime"], now), MAX_SECONDS)
         return DELETION_SECONDS if has_changed else waited
@@ -205,7 +207,7 @@ def requeue_after(document: Mapping[str, Any], now: datetime, has_changed: bool 
         (
             *((waited,) if is_moving else ()),
             *((DRUID_SECONDS,) if (document.get("rollout") or {}).get("waitingFor") else ()),
-            *(min(found, MAX_SECONDS) for each in FEATURES if (found := each.requeue(document, now)) is not None),
+            *(min(found, MAX_SECONDS) for feature in FEATURES if (found := feature.requeue(document, now)) is not None),
         ),
         default=None,
     )

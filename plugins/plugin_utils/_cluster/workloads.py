@@ -56,8 +56,8 @@ def is_draining(stateful_set: Manifest) -> bool:
 
 def record_of_drain(manifest: Manifest | None) -> str | None:
     """Return the record of the drain of a StatefulSet; `NOTHING_DRAINED` if only its partition is that of a drain."""
-    found: str | None = ((manifest or {}).get("metadata", {}).get("annotations") or {}).get(names.DRAIN_ANNOTATION)
-    return found
+    record: str | None = ((manifest or {}).get("metadata", {}).get("annotations") or {}).get(names.DRAIN_ANNOTATION)
+    return record
 
 
 def released_pods(before: Manifest, after: Manifest, kept: int | None = None) -> int:
@@ -110,8 +110,8 @@ def template_names(stateful_set: Manifest) -> list[str]:
 def missing_volumes(pod: Manifest, stateful_set: Manifest) -> list[str]:
     """Return the claim templates for which the pod has no volume."""
     volumes = (pod.get("spec") or {}).get("volumes") or ()
-    found = {each["name"] for each in volumes if each.get("persistentVolumeClaim")}
-    return [name for name in template_names(stateful_set) if name not in found]
+    with_volume = {volume["name"] for volume in volumes if volume.get("persistentVolumeClaim")}
+    return [name for name in template_names(stateful_set) if name not in with_volume]
 
 
 def subdomain(pod: Manifest) -> str:
@@ -126,7 +126,7 @@ _VERSION = re.compile(r"v?([0-9]{1,6}(?:\.[0-9]{1,6})*)(?![0-9])")
 def main_image(workload: Mapping[str, Any]) -> str:
     """Return the image of the main container, which has the name of its workload."""
     containers = workload["spec"]["template"]["spec"]["containers"]
-    named = (each for each in containers if each["name"] == workload["metadata"]["name"])
+    named = (container for container in containers if container["name"] == workload["metadata"]["name"])
     return str(next(named, containers[0]).get("image") or "")
 
 
@@ -142,10 +142,10 @@ def image_digest(image: str) -> str:
 
 def druid_version(image: str) -> tuple[int, ...] | None:
     """Return the numbers at the start of the tag without trailing zeros; None if the tag is not a version."""
-    found = _VERSION.match(image_tag(image))
-    if found is None:
+    version = _VERSION.match(image_tag(image))
+    if version is None:
         return None
-    numbers = [int(part) for part in found[1].split(".")]
+    numbers = [int(part) for part in version[1].split(".")]
     while len(numbers) > 1 and numbers[-1] == 0:
         numbers.pop()
     return tuple(numbers)

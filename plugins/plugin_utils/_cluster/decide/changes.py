@@ -65,18 +65,18 @@ def unlisted_objects(inputs: Inputs) -> tuple[Manifest, ...]:
     if all(key_of(manifest) in inputs.observed.objects for _group, manifest in desired_objects(inputs.desired)):
         return ()
     steps = changed_objects(inputs.cluster, inputs.desired, inputs.observed)
-    found = (inputs.reads.existing(step) for step in steps if step.live is None)
-    return tuple(live for live in found if live is not None)
+    existing = (inputs.reads.existing(step) for step in steps if step.live is None)
+    return tuple(live for live in existing if live is not None)
 
 
 def dry_runs_of_recreations(inputs: Inputs) -> tuple[Verdict, ...]:
     """Return the dry runs of the objects that seem to need a recreation: admission may be the only reason for it."""
     objects = inputs.observed.objects
-    found = ((manifest, objects.get(key_of(manifest))) for _group, manifest in desired_objects(inputs.desired))
-    if not any(live is not None and immutable_changes(live, manifest) for manifest, live in found):
+    pairs = ((manifest, objects.get(key_of(manifest))) for _group, manifest in desired_objects(inputs.desired))
+    if not any(live is not None and immutable_changes(live, manifest) for manifest, live in pairs):
         return ()
     steps = changed_objects(inputs.cluster, inputs.desired, inputs.observed)
-    due = (each for each in steps if each.recreates and not _is_ending(each))
+    due = (step for step in steps if step.recreates and not _is_ending(step))
     # An object of another owner is not recreated.
     ours = (each for each in due if each.live is None or is_ours(each.live, inputs.cluster))
     return tuple(map(inputs.reads.dry_run_of_creation, ours))
@@ -292,8 +292,8 @@ def orphaned_pods(draft: DraftPlan) -> tuple[Finding, ...]:
     """Return a finding for each workload that is not recreated because it would orphan running pods."""
     groups, live = {group.key: group for group in draft.inputs.cluster.groups}, draft.inputs.observed
     recreated = (step for step in draft.applies if step.recreates and step.key.kind in WORKLOADS)
-    found = (_not_adoptable(step, live.pods_of(groups[step.group or ""])) for step in recreated)
-    return tuple(finding for finding in found if finding is not None)
+    findings = (_not_adoptable(step, live.pods_of(groups[step.group or ""])) for step in recreated)
+    return tuple(finding for finding in findings if finding is not None)
 
 
 def _not_adoptable(step: Step, pods: Iterable[Manifest]) -> Finding | None:

@@ -77,7 +77,7 @@ class DraftPlan:
         waiting = (*blocked, *gated.later)
         return Plan(
             with_early_readers(steps, waiting, cluster),
-            (*self.findings, *waiting_for_druid(gated.waits.awaited)),
+            (*self.findings, *waiting_for_druid(gated.waits.not_recovered)),
             rollout_warnings=(*gated.warnings, *early_pods(live, self.steps, waiting, cluster)),
             later=later,
             waits=gated.waits,
@@ -105,8 +105,8 @@ def rejections(draft: DraftPlan) -> tuple[Finding, ...]:
 def confirmed(candidates: Iterable[_Step], verdicts: Iterable[Verdict]) -> tuple[_Step, ...]:
     """Return the candidates with the results of their dry runs, without those that would change nothing."""
     known = {_identity(verdict.step): verdict for verdict in verdicts}
-    found = (_confirmed(step, known.get(_identity(step))) for step in candidates)
-    return tuple(step for step in found if step is not None)
+    steps = (_confirmed(step, known.get(_identity(step))) for step in candidates)
+    return tuple(step for step in steps if step is not None)
 
 
 def _identity(step: Step) -> tuple[ObjectKey, str | None]:
@@ -151,13 +151,15 @@ def _overrides(draft: DraftPlan) -> dict[ObjectKey, list[Override]]:
     recreations = draft.inputs.reads.recreations(draft.inputs)
     recreated = ((immutable_part(each.step.manifest), each) for each in recreations)
     written = ((each.step.manifest, each) for each in draft.verdicts if each.step.verdicts == "writes")
-    found: dict[ObjectKey, dict[str, Override]] = {}
+    by_object: dict[ObjectKey, dict[str, Override]] = {}
     for manifest, verdict in (*recreated, *written):
         # The exit does not know what is stored. The search takes long, and most objects are stored as specified.
         if verdict.after is not None and any(overrides(manifest, verdict.after)):
             masked = masked_pair(manifest, verdict.after)
-            found.setdefault(verdict.step.key, {}).update({each.path: each for each in overrides(*masked)})
-    return {key: [*each.values()] for key, each in found.items()}
+            by_object.setdefault(verdict.step.key, {}).update(
+                {override.path: override for override in overrides(*masked)}
+            )
+    return {key: [*each.values()] for key, each in by_object.items()}
 
 
 def _shown(override: Override) -> str:

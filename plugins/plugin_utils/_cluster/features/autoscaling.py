@@ -88,8 +88,8 @@ def with_external_autoscalers(
 
     If there is none, but one has set more pods than specified, this number is in the cluster instead.
     """
-    found = (live for live in autoscalers if not is_ours(live, cluster))
-    targets = ((live["spec"]["scaleTargetRef"], live["metadata"]["name"]) for live in found)
+    objects = (live for live in autoscalers if not is_ours(live, cluster))
+    targets = ((live["spec"]["scaleTargetRef"], live["metadata"]["name"]) for live in objects)
     names = {target["name"]: name for target, name in targets if (target["kind"], target["name"]) in undecided}
     remaining = (group for group in cluster.groups if group.unique_name not in names)
     left = {group.unique_name: count for group in remaining if (count := _left_replicas(group, observed, undecided))}

@@ -211,9 +211,9 @@ def _properties(group: Group, variables: Mapping[str, str]) -> dict[str, str]:
     # those of the files, which may come from a ConfigMap, too
     common = common_configuration(group.cluster).files["common.runtime.properties"]
     texts = (common, node_configuration(group).files["runtime.properties"])
-    found = {name: value for text in texts for name, value in properties(text or "").items()}
+    specified = {name: value for text in texts for name, value in properties(text or "").items()}
     overriding = {name.replace("_", "."): value for name, value in variables.items() if name.startswith("druid_")}
-    return {**found, **overriding}
+    return {**specified, **overriding}
 
 
 def _jvm(words: list[str] | None, settings: Mapping[str, str], server: str) -> _Jvm:

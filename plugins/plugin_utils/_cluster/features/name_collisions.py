@@ -41,8 +41,8 @@ def name_collisions(draft: DraftPlan) -> tuple[Finding, ...]:
     """
     inputs, cluster = draft.inputs, draft.inputs.cluster
     existing = inputs.with_objects(inputs.reads.unlisted(inputs)).observed.objects
-    found = ((group, existing.get(key_of(manifest))) for group, manifest in desired_objects(inputs.desired))
-    taken = [(group, live) for group, live in found if live is not None and not is_ours(live, cluster)]
+    pairs = ((group, existing.get(key_of(manifest))) for group, manifest in desired_objects(inputs.desired))
+    taken = [(group, live) for group, live in pairs if live is not None and not is_ours(live, cluster)]
     if any(is_of_resource(live, cluster) for _group, live in taken):
         return (Finding(reasons.NAME_CONFLICT, _kept_by_resource(cluster)),)
     return tuple(_finding(group, live) for group, live in taken)

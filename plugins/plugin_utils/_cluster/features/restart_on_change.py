@@ -56,7 +56,7 @@ def to_text(digests: Digests) -> str:
 def from_text(text: str) -> dict[ObjectKey, str]:
     """Return the digests in an annotation, without what is none."""
     entries = (each.split("/") for each in text.split(","))
-    return {ObjectKey(each[0], each[1]): each[2] for each in entries if len(each) == 3}
+    return {ObjectKey(entry[0], entry[1]): entry[2] for entry in entries if len(entry) == 3}
 
 
 class Record(NamedTuple):
@@ -115,7 +115,10 @@ class RestartOnChange(Feature):
         is_on = _is_on(inputs)
         records = {group.key: _record(group, found, inputs, is_on=is_on) for group in inputs.cluster.groups}
         groups = {
-            key: tuple(records[key].of_workload(each) if each["kind"] in WORKLOADS else each for each in manifests)
+            key: tuple(
+                records[key].of_workload(manifest) if manifest["kind"] in WORKLOADS else manifest
+                for manifest in manifests
+            )
             for key, manifests in found.groups.items()
         }
         verbatim = {key: records[key].of_workload(manifest) for key, manifest in found.verbatim.items()}
@@ -128,8 +131,8 @@ class RestartOnChange(Feature):
         groups = [group for group in inputs.cluster.groups if not _is_excluded(group)]
         used = {group.key: _used(group, inputs.desired) for group in groups}
         if _is_on(inputs):
-            found = {key: _read(key, inputs) for each in used.values() for key in each}
-            errors = ((key, live) for key, live in found.items() if isinstance(live, ApiError))
+            objects = {key: _read(key, inputs) for each in used.values() for key in each}
+            errors = ((key, live) for key, live in objects.items() if isinstance(live, ApiError))
             yield from (
                 f"no pods restart when {key} changes, because it cannot be read: {text}" for key, text in errors
             )
@@ -156,11 +159,11 @@ def _is_on(inputs: Inputs) -> bool:
     if setting in _BOOLEANS:
         return setting == "true"
     workloads = [*inputs.observed.of_kind(*WORKLOADS)]
-    if any(Record.of(each).recorded for each in workloads):
+    if any(Record.of(workload).recorded for workload in workloads):
         return True
     orphans = (pod for group in inputs.cluster.groups for pod in inputs.observed.orphans_of(group.unique_name))
-    pods = (*(each["spec"]["template"]["spec"] for each in workloads), *(pod["spec"] for pod in orphans))
-    return not any(uses(each, {*_our_config_maps(inputs.cluster), _ROOT_CA}) for each in pods)
+    pods = (*(workload["spec"]["template"]["spec"] for workload in workloads), *(pod["spec"] for pod in orphans))
+    return not any(uses(pod, {*_our_config_maps(inputs.cluster), _ROOT_CA}) for pod in pods)
 
 
 def _is_excluded(group: Group) -> bool:
@@ -170,8 +173,8 @@ def _is_excluded(group: Group) -> bool:
 def _record(group: Group, desired: Desired, inputs: Inputs, *, is_on: bool) -> Record:
     """Return the record of a group; that of an excluded one, or of a cluster without records, stays as it is."""
     kinds = dict.fromkeys((group.kind, *WORKLOADS))
-    found = (inputs.observed.objects.get(ObjectKey(kind, group.unique_name)) for kind in kinds)
-    workload = next((live for live in found if live is not None), None)
+    workloads = (inputs.observed.objects.get(ObjectKey(kind, group.unique_name)) for kind in kinds)
+    workload = next((live for live in workloads if live is not None), None)
     orphan: Manifest = next(inputs.observed.pods_of(group), {})
     record = Record(restarted=_annotation(orphan)) if workload is None else Record.of(workload)
     if _is_excluded(group) or not is_on:
@@ -182,7 +185,9 @@ def _record(group: Group, desired: Desired, inputs: Inputs, *, is_on: bool) -> R
 def _used(group: Group, desired: Desired) -> dict[ObjectKey, Use]:
     """Return what the desired pods of a group read."""
     manifests = (*desired.groups[group.key], *filter(None, [desired.verbatim.get(group.key)]))
-    workload = next(each for each in manifests if each["kind"] in WORKLOADS and "template" in each["spec"])
+    workload = next(
+        manifest for manifest in manifests if manifest["kind"] in WORKLOADS and "template" in manifest["spec"]
+    )
     return uses(workload["spec"]["template"]["spec"], _our_config_maps(group.cluster))
 
 

@@ -43,8 +43,8 @@ def retained_services(inputs: Inputs) -> tuple[str, ...]:
     """Return a warning for each Service that stays although it was removed from the spec."""
     desired = {key_of(manifest) for _group, manifest in desired_objects(inputs.desired)}
     used = subdomains(inputs.cluster, inputs.observed)
-    found = (key_of(live) for live in inputs.observed.of_kind("Service"))
-    retained = sorted(key.name for key in found if key not in desired and used.get(key.name))
+    keys = (key_of(live) for live in inputs.observed.of_kind("Service"))
+    retained = sorted(key.name for key in keys if key not in desired and used.get(key.name))
     return tuple(_warning(name, ", ".join(sorted(used[name]))) for name in retained)
 
 
@@ -86,8 +86,8 @@ def taken_services(draft: DraftPlan) -> tuple[Finding, ...]:
         return ()
     cluster, live = draft.inputs.cluster, draft.inputs.observed
     used, coming = subdomains(cluster, live), next_subdomains(cluster, live)
-    found = ((step, {*used.get(step.key.name, ()), *coming.get(step.key.name, ())} - {step.group}) for step in taken)
-    return tuple(_not_yet(step, others) for step, others in found if others)
+    pairs = ((step, {*used.get(step.key.name, ()), *coming.get(step.key.name, ())} - {step.group}) for step in taken)
+    return tuple(_not_yet(step, others) for step, others in pairs if others)
 
 
 def _selects_other_pods(step: Step) -> bool:

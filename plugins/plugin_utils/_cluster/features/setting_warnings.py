@@ -27,8 +27,8 @@ class SettingWarnings(Feature):
     def warnings(self, inputs: Inputs) -> Iterator[str]:
         """Yield a warning for what is set twice, has no effect, or cannot be right."""
         for group in inputs.cluster.groups:
-            found = (*inputs.desired.duplicates.get(group.key, ()), *without_effect(group, inputs.observed))
-            yield from (f"spec.nodes[{group.key}]: {text}" for text in found)
+            texts = (*inputs.desired.duplicates.get(group.key, ()), *without_effect(group, inputs.observed))
+            yield from (f"spec.nodes[{group.key}]: {text}" for text in texts)
         yield from setting_warnings(inputs.cluster)
 
 
@@ -56,7 +56,7 @@ def _port(group: Group) -> Iterator[str]:
     specified = group.properties
     is_plain = specified.get("druid.enablePlaintextPort", "true").strip().lower() != "false"
     fields = ("druid.plaintextPort", "druid.port") if is_plain else ("druid.tlsPort",)
-    name = next((each for each in fields if each in specified), "")
+    name = next((field for field in fields if field in specified), "")
     value = specified.get(name, "").strip()
     if value.isdecimal() and int(value) != group.port:
         yield (

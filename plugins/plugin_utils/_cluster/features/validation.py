@@ -166,10 +166,10 @@ def _cluster_quantities(cluster: Cluster) -> Iterator[Problem]:
 
 
 def _collisions(desired: Desired) -> Iterator[Problem]:
-    found = [(kind, name, key) for key, kind, name in _identities(desired)]
-    for (kind, name), count in Counter((kind, name) for kind, name, _key in found).items():
+    identities = [(kind, name, key) for key, kind, name in _identities(desired)]
+    for (kind, name), count in Counter((kind, name) for kind, name, _key in identities).items():
         if count > 1:
-            keys = [key for other, same, key in found if (other, same) == (kind, name)]
+            keys = [key for other, same, key in identities if (other, same) == (kind, name)]
             yield _collision(kind, name, keys)
 
 
@@ -341,7 +341,7 @@ def _quantities(path: str, level: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _limits(path: str, level: Mapping[str, Any]) -> Iterator[Problem]:
-    containers = (found for found in _resources(level) if not found[0].startswith(_CLAIMS))
+    containers = (resource for resource in _resources(level) if not resource[0].startswith(_CLAIMS))
     for field, resources in containers:
         limits = resources.get("limits") or {}
         for name, value in (resources.get("requests") or {}).items():

@@ -73,10 +73,10 @@ def render(cluster: Cluster, preserved: Mapping[str, Preserved] = _NOTHING) -> D
     for group in cluster.groups:
         kept = preserved.get(group.key, Preserved())
         template = _template(group, kept)
-        thinned, found = without_duplicates(template, named_target_ports(group))
+        thinned, removed = without_duplicates(template, named_target_ports(group))
         groups[group.key] = _group_objects(group, kept, thinned)
-        if found:
-            verbatim[group.key], duplicates[group.key] = workload(group, template, kept), found
+        if removed:
+            verbatim[group.key], duplicates[group.key] = workload(group, template, kept), removed
     return Desired((common_config_map(cluster),), groups, verbatim, duplicates)
 
 

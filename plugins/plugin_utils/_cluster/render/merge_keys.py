@@ -118,8 +118,8 @@ def _container(container: Mapping[str, Any], target_ports: Collection[str], warn
     referenced = {*target_ports, *_probe_ports(container)}
     owner = f"container {container.get('name')}"
     if container.get("env"):
-        thinned["env"], found = without_duplicate_variables(container["env"])
-        warnings.extend(f"{owner}: {text}" for text in found)
+        thinned["env"], texts = without_duplicate_variables(container["env"])
+        warnings.extend(f"{owner}: {text}" for text in texts)
     for field in _CONTAINER_LISTS:
         _thin_out(thinned, field, owner, referenced, warnings)
     return thinned
@@ -184,10 +184,10 @@ def without_duplicate_variables(items: list[Mapping[str, Any]]) -> tuple[list[di
     """
     variables = list(_with_aliases(items))
     needed = _needed(variables)
-    kept = [_renamed(each) for each in variables if each.alias is None or each.alias in needed]
+    kept = [_renamed(variable) for variable in variables if variable.alias is None or variable.alias in needed]
     counts = Counter(item.get("name") for item in items)
-    duplicates = [each for each in variables if each.alias is not None]
-    return kept, [_message(each, counts[each.item["name"]], needed) for each in duplicates]
+    duplicates = [variable for variable in variables if variable.alias is not None]
+    return kept, [_message(duplicate, counts[duplicate.item["name"]], needed) for duplicate in duplicates]
 
 
 def _with_aliases(items: list[Mapping[str, Any]]) -> Iterator[Variable]:

@@ -204,8 +204,8 @@ def restarted_at(group: Group, preserved: Preserved) -> str | None:
     back restarts nothing.
     """
     requested = (group.cluster.annotations.get(name) for name in _requests(group))
-    found = [text for text in (preserved.restarted_at, *requested) if text and _time(text) is not None]
-    return max(found, key=lambda text: _time(text) or datetime.min, default=preserved.restarted_at)
+    texts = [text for text in (preserved.restarted_at, *requested) if text and _time(text) is not None]
+    return max(texts, key=lambda text: _time(text) or datetime.min, default=preserved.restarted_at)
 
 
 def ignored_requests(group: Group) -> list[str]:

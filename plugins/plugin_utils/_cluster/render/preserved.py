@@ -97,8 +97,8 @@ def _sets_when_deleted(workload: Mapping[str, Any]) -> bool:
 
 def _restarted_at(template: Mapping[str, Any]) -> str | None:
     annotations = (template.get("metadata") or {}).get("annotations") or {}
-    found: str | None = annotations.get(names.RESTARTED_AT_ANNOTATION)
-    return found
+    restarted_at: str | None = annotations.get(names.RESTARTED_AT_ANNOTATION)
+    return restarted_at
 
 
 def _ready_replicas(workload: Mapping[str, Any]) -> int | None:

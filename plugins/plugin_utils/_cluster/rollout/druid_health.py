@@ -104,8 +104,8 @@ def druid_gate(inputs: Inputs, groups: Collection[str], *, is_last: bool = False
 
 def _previous(inputs: Inputs) -> Mapping[str, Any]:
     """Return the rollout in the status, unless none of its groups has been restarted yet."""
-    found: Mapping[str, Any] = (inputs.resource.get("status") or {}).get("rollout") or {}
-    return {} if found.get(ONLY_BLOCKS) and DRUID_BEFORE not in found else found
+    rollout: Mapping[str, Any] = (inputs.resource.get("status") or {}).get("rollout") or {}
+    return {} if rollout.get(ONLY_BLOCKS) and DRUID_BEFORE not in rollout else rollout
 
 
 def waiting_for_druid(not_recovered: str) -> tuple[Finding, ...]:
@@ -124,7 +124,7 @@ def _questions(cluster: Cluster) -> tuple[Question[Any], ...]:
     types = {group.node_type for group in cluster.groups if not group.stopped}
     if ROUTER not in types and not cluster.endpoint.get("url"):
         return ()
-    return tuple(question for question, needed in _ANSWERED_BY.items() if all(types & each for each in needed))
+    return tuple(question for question, needed in _ANSWERED_BY.items() if all(types & group for group in needed))
 
 
 def _not_recovered(
@@ -141,43 +141,43 @@ def _not_recovered(
         yield _segments(_known(druid, SEGMENTS, asked) or {}, _historicals(inputs))
     if numbers.get(NOT_RUNNING, 0) > known.get(NOT_RUNNING, 0):
         stopped = _not_running(_known(druid, SUPERVISORS, asked) or ())
-        yield join_limited(f"supervisor {each.id} is {each.detailed_state}" for each in stopped)
+        yield join_limited(f"supervisor {supervisor.id} is {supervisor.detailed_state}" for supervisor in stopped)
 
 
 def _unanswered(druid: DruidState, asked: tuple[Question[Any], ...], before: Mapping[str, int] | None) -> Iterator[str]:
     names: dict[str, list[str]] = {}
     for question in asked:
-        found = druid.answer(question)
-        if isinstance(found, Unavailable) and _blocks(question, found, before):
-            names.setdefault(found.message.rstrip("."), []).append(question.name)
+        answer = druid.answer(question)
+        if isinstance(answer, Unavailable) and _blocks(question, answer, before):
+            names.setdefault(answer.message.rstrip("."), []).append(question.name)
     for message, unknown in names.items():
         yield f"Druid does not answer about {', '.join(unknown)} ({message})"
 
 
-def _blocks(question: Question[Any], found: Unavailable, before: Mapping[str, int] | None) -> bool:
+def _blocks(question: Question[Any], answer: Unavailable, before: Mapping[str, int] | None) -> bool:
     """True if Druid may answer later: it did at the start of the rollout, or was not asked then.
 
     What it answered then and refuses now may be the fault of the change, unless the API itself is missing.
     """
     if before is None:
-        return found.cause in _SILENT
+        return answer.cause in _SILENT
     if question in _RECORDED:
-        return _RECORDED[question] in before and found.cause not in (NO_ROUTER, UNSUPPORTED)
-    return bool(before) and found.cause in (*_SILENT, NOT_CONNECTABLE)
+        return _RECORDED[question] in before and answer.cause not in (NO_ROUTER, UNSUPPORTED)
+    return bool(before) and answer.cause in (*_SILENT, NOT_CONNECTABLE)
 
 
 def _known(druid: DruidState, question: Question[_T], asked: tuple[Question[Any], ...]) -> _T | None:
     if question not in asked:
         return None
-    found = druid.answer(question)
-    return None if isinstance(found, Unavailable) else found
+    answer = druid.answer(question)
+    return None if isinstance(answer, Unavailable) else answer
 
 
 def _before(inputs: Inputs, druid: DruidState, asked: tuple[Question[Any], ...]) -> Mapping[str, int] | None:
     """Return what the status records at the start of a rollout: nothing of a silent Druid; None if it is not asked."""
-    found = [druid.answer(question) for question in asked]
-    causes = {each.cause for each in found if isinstance(each, Unavailable)}
-    is_unavailable = all(isinstance(each, Unavailable) for each in found)
+    answers = [druid.answer(question) for question in asked]
+    causes = {each.cause for each in answers if isinstance(each, Unavailable)}
+    is_unavailable = all(isinstance(each, Unavailable) for each in answers)
     return None if is_unavailable and causes.isdisjoint(_SILENT) else _numbers(inputs, druid, asked)
 
 
@@ -186,15 +186,17 @@ def _numbers(inputs: Inputs, druid: DruidState, asked: tuple[Question[Any], ...]
     segments, supervisors = _known(druid, SEGMENTS, asked), _known(druid, SUPERVISORS, asked)
     numbers: dict[str, int] = {}
     if segments is not None:
-        numbers[UNAVAILABLE] = sum(each.unavailable for each in segments.values())
-        numbers[MISSING] = sum(each.missing_replicas(_historicals(inputs)) for each in segments.values())
+        numbers[UNAVAILABLE] = sum(segment.unavailable for segment in segments.values())
+        numbers[MISSING] = sum(segment.missing_replicas(_historicals(inputs)) for segment in segments.values())
     if supervisors is not None:
         numbers[NOT_RUNNING] = len(_not_running(supervisors))
     return numbers
 
 
 def _not_running(supervisors: tuple[Supervisor, ...]) -> list[Supervisor]:
-    active = (each for each in supervisors if not each.is_suspended and each.state != "STOPPING")
+    active = (
+        supervisor for supervisor in supervisors if not supervisor.is_suspended and supervisor.state != "STOPPING"
+    )
     return [each for each in active if not each.is_healthy or each.detailed_state in _STARTING]
 
 
@@ -209,8 +211,8 @@ def _historicals(inputs: Inputs) -> int:
 
 def _segments(counts: Mapping[str, SegmentCounts], historicals: int) -> str:
     numbers = {name: (each.unavailable, each.missing_replicas(historicals)) for name, each in counts.items()}
-    found = sorted(numbers.items(), key=lambda item: (-item[1][0], -item[1][1], item[0]))
-    return join_limited(_of_datasource(name, *number) for name, number in found if any(number))
+    worst = sorted(numbers.items(), key=lambda item: (-item[1][0], -item[1][1], item[0]))
+    return join_limited(_of_datasource(name, *number) for name, number in worst if any(number))
 
 
 def _of_datasource(name: str, unavailable: int, missing: int) -> str:
@@ -226,14 +228,14 @@ def _unknown(druid: DruidState, asked: tuple[Question[Any], ...], cluster: Clust
     """Yield a warning for answers that a change of the resource or of Druid would make available."""
     specifies = bool(cluster.auth or cluster.endpoint)
     for question in asked:
-        found = druid.answer(question)
-        if isinstance(found, Unavailable) and _is_to_be_fixed(found, specifies):
-            yield f"the rollout does not wait for Druid where it cannot be asked: {found.message}"
+        answer = druid.answer(question)
+        if isinstance(answer, Unavailable) and _is_to_be_fixed(answer, specifies):
+            yield f"the rollout does not wait for Druid where it cannot be asked: {answer.message}"
 
 
-def _is_to_be_fixed(found: Unavailable, specifies: bool) -> bool:
-    is_always = found.cause in (UNAUTHORIZED, INVALID)
-    return is_always or (specifies and found.cause == NOT_CONNECTABLE)
+def _is_to_be_fixed(answer: Unavailable, specifies: bool) -> bool:
+    is_always = answer.cause in (UNAUTHORIZED, INVALID)
+    return is_always or (specifies and answer.cause == NOT_CONNECTABLE)
 
 
 def _not_recorded(
@@ -243,9 +245,9 @@ def _not_recorded(
     for question, number in _RECORDED.items():
         if not before or question not in asked or number in before:
             continue
-        found = druid.answer(question)
-        if isinstance(found, Unavailable) and found.cause in _SILENT:
-            yield f"the rollout does not wait for {question.name}: {found.message}"
+        answer = druid.answer(question)
+        if isinstance(answer, Unavailable) and answer.cause in _SILENT:
+            yield f"the rollout does not wait for {question.name}: {answer.message}"
 
 
 def _is_over(inputs: Inputs, limit: int) -> bool:
@@ -257,7 +259,7 @@ def _is_over(inputs: Inputs, limit: int) -> bool:
     groups = [group for group in inputs.cluster.groups if group.key == restarted] or inputs.cluster.groups
     pods = (pod for group in groups for pod in inputs.observed.pods_of(group))
     conditions = ((pod.get("status") or {}).get("conditions") or () for pod in pods)
-    ready = (each for found in conditions if is_ready(found) for each in found if each["type"] == "Ready")
+    ready = (each for condition in conditions if is_ready(condition) for each in condition if each["type"] == "Ready")
     since = max((str(each["lastTransitionTime"]) for each in ready if each.get("lastTransitionTime")), default=None)
     return since is None or seconds_since(since, inputs.now) >= limit
 

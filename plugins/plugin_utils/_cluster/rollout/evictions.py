@@ -152,16 +152,20 @@ def _are_others_ready(first: Manifest, workload: Manifest, pods: Iterable[Manife
     The controller cannot create one after it: more replicas would wait forever.
     """
     name, seconds = workload["metadata"]["name"], workload["spec"].get("minReadySeconds") or 0
-    found = {ordinal: pod for pod in pods if (ordinal := ordinal_of(pod, name)) is not None}
+    by_ordinal = {ordinal: pod for pod in pods if (ordinal := ordinal_of(pod, name)) is not None}
     start = first_ordinal(workload)
-    own = {ordinal: pod for ordinal, pod in found.items() if start <= ordinal < start + replicas(workload)}
+    own = {ordinal: pod for ordinal, pod in by_ordinal.items() if start <= ordinal < start + replicas(workload)}
     has_earlier = own.keys() >= {*range(start, ordinal_of(first, name) or 0)}
     return has_earlier and all(_has_been_ready(pod, seconds, now) for pod in own.values())
 
 
 def _has_been_ready(pod: Manifest, seconds: int, now: datetime) -> bool:
     conditions = (pod.get("status") or {}).get("conditions") or ()
-    since = [each.get("lastTransitionTime", "") for each in conditions if (each["type"], each["status"]) == _READY]
+    since = [
+        condition.get("lastTransitionTime", "")
+        for condition in conditions
+        if (condition["type"], condition["status"]) == _READY
+    ]
     return bool(since) and not is_terminating(pod) and (not seconds or seconds_since(since[0], now) >= seconds)
 
 
@@ -178,8 +182,8 @@ _DELAY_SECONDS = 60
 def blocking_budgets(pod: Manifest, budgets: Iterable[Manifest]) -> tuple[Manifest, ...]:
     """Return those of the budgets of the namespace because of which the API server would not evict the pod now."""
     labels = pod["metadata"].get("labels") or {}
-    found = [each for each in budgets if selector_matches(each["spec"].get("selector"), labels)]
-    blocking = found if len(found) > 1 else [each for each in found if not _allows(each)]
+    selecting = [budget for budget in budgets if selector_matches(budget["spec"].get("selector"), labels)]
+    blocking = selecting if len(selecting) > 1 else [each for each in selecting if not _allows(each)]
     return tuple(sorted(blocking, key=lambda each: str(each["metadata"]["name"])))
 
 
@@ -232,8 +236,8 @@ def _is_observed(budget: Manifest) -> bool:
 
 
 def _condition(status: Manifest) -> dict[str, Any]:
-    found = (each for each in status.get("conditions") or () if each["type"] == "DisruptionAllowed")
-    return next((each for each in found if each["status"] == "False"), {})
+    conditions = (condition for condition in status.get("conditions") or () if condition["type"] == "DisruptionAllowed")
+    return next((condition for condition in conditions if condition["status"] == "False"), {})
 
 
 def failing_pods(inputs: Inputs) -> tuple[Delete, ...]:
@@ -241,8 +245,8 @@ def failing_pods(inputs: Inputs) -> tuple[Delete, ...]:
     if not inputs.cluster.get("forceDeleteStsPodOnError"):
         return ()
     groups = (group for group in inputs.cluster.groups if not group.is_deployment)
-    found = ((group, next(_blocking(group, inputs.observed, inputs.now), None)) for group in groups)
-    return tuple(Delete(group=group.key, live=pod) for group, pod in found if pod is not None)
+    pods = ((group, next(_blocking(group, inputs.observed, inputs.now), None)) for group in groups)
+    return tuple(Delete(group=group.key, live=pod) for group, pod in pods if pod is not None)
 
 
 def _blocking(group: Group, observed: Observed, now: datetime) -> Iterator[Manifest]:
@@ -251,8 +255,8 @@ def _blocking(group: Group, observed: Observed, now: datetime) -> Iterator[Manif
         return
     name, revision = workload["metadata"]["name"], workload["status"]["updateRevision"]
     pods = ((ordinal_of(pod, name), pod) for pod in observed.pods_of(group) if not is_terminating(pod))
-    found = sorted((each for each in pods if each[0] is not None), key=lambda each: each[0] or 0)
-    failing = [(ordinal, pod) for ordinal, pod in found if _cannot_start(pod) and _has_been_tried(pod, now)]
+    ordered = sorted((each for each in pods if each[0] is not None), key=lambda each: each[0] or 0)
+    failing = [(ordinal, pod) for ordinal, pod in ordered if _cannot_start(pod) and _has_been_tried(pod, now)]
     for ordinal, pod in failing:
         is_old = (pod["metadata"].get("labels") or {}).get(REVISION_LABEL) != revision
         if ordinal in updated_ordinals(workload) and is_old:
@@ -272,7 +276,7 @@ def _has_been_tried(pod: Manifest, now: datetime) -> bool:
     status = pod.get("status") or {}
     containers = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
     is_old = seconds_since(pod["metadata"].get("creationTimestamp") or "", now) >= LASTING_SECONDS
-    return is_old or any(each.get("restartCount", 0) >= MIN_RESTARTS for each in containers)
+    return is_old or any(container.get("restartCount", 0) >= MIN_RESTARTS for container in containers)
 
 
 def _is_ordered(workload: Manifest) -> bool:

@@ -110,7 +110,7 @@ def _unbound_claims(pod: Manifest, observed: Observed) -> Iterator[Manifest]:
 
 def _events_about(live: Manifest, observed: Observed) -> Iterator[Manifest]:
     uid = live["metadata"].get("uid")
-    return (each for each in observed.of_kind(EVENT) if (each.get("involvedObject") or {}).get("uid") == uid)
+    return (event for event in observed.of_kind(EVENT) if (event.get("involvedObject") or {}).get("uid") == uid)
 
 
 def _precedence(event: Manifest) -> tuple[str, bool]:

@@ -72,13 +72,17 @@ def cannot_recover(pod: Manifest, now: datetime) -> bool:
     if next(failure(pod), None) is None or _seconds_unready(pod, now) < LASTING_SECONDS:
         return False
     containers = _containers(pod)
-    waits = {each["state"]["waiting"]["reason"] for each in containers if _waits_for_change(each)}
-    return bool(waits - {_CRASH_LOOP}) or any(each.get("restartCount", 0) >= MIN_RESTARTS for each in containers)
+    waits = {container["state"]["waiting"]["reason"] for container in containers if _waits_for_change(container)}
+    return bool(waits - {_CRASH_LOOP}) or any(
+        container.get("restartCount", 0) >= MIN_RESTARTS for container in containers
+    )
 
 
 def _seconds_unready(pod: Manifest, now: datetime) -> float:
     conditions = (pod.get("status") or {}).get("conditions") or ()
-    since = next((each.get("lastTransitionTime") for each in conditions if each["type"] == "Ready"), None)
+    since = next(
+        (condition.get("lastTransitionTime") for condition in conditions if condition["type"] == "Ready"), None
+    )
     return seconds_since(since or pod["metadata"].get("creationTimestamp") or "", now)
 
 
@@ -124,15 +128,15 @@ def crashed(pod: Manifest) -> _Container | None:
     if next(failure(pod), None) is None:
         return None
     containers = _containers(pod)
-    found = next(filter(_waits_for_change, containers), None) or next(filter(_is_down, containers))
-    return found if _end(found) and _end(found).get("reason") != _OUT_OF_MEMORY else None
+    container = next(filter(_waits_for_change, containers), None) or next(filter(_is_down, containers))
+    return container if _end(container) and _end(container).get("reason") != _OUT_OF_MEMORY else None
 
 
 def hanging(pod: Manifest, now: datetime) -> _Container | None:
     """Return the first container that runs, but has not been ready for a minute."""
     if not is_unready(pod) or is_terminating(pod) or _seconds_unready(pod, now) < LASTING_SECONDS:
         return None
-    running = (each for each in _containers(pod) if "running" in (each.get("state") or {}))
+    running = (container for container in _containers(pod) if "running" in (container.get("state") or {}))
     return next((each for each in running if each.get("ready") is False), None)
 
 
@@ -167,15 +171,18 @@ def log_command(pod: Manifest, container: _Container) -> str:
 
 def unplaced(pod: Manifest) -> Iterator[str]:
     """Yield the scheduler's message for an unschedulable pod."""
-    for each in (pod.get("status") or {}).get("conditions") or ():
-        if (each["type"], each["status"]) == ("PodScheduled", "False"):
-            yield ": ".join((f"pod {_name(pod)}", *filter(None, (each.get("reason"), each.get("message")))))
+    for condition in (pod.get("status") or {}).get("conditions") or ():
+        if (condition["type"], condition["status"]) == ("PodScheduled", "False"):
+            yield ": ".join((f"pod {_name(pod)}", *filter(None, (condition.get("reason"), condition.get("message")))))
 
 
 def unplaced_since(pod: Manifest) -> str:
     """Return since when the scheduler has found no node for the pod; empty if it has, or that is not known."""
     conditions = (pod.get("status") or {}).get("conditions") or ()
-    return next((each.get("lastTransitionTime") or "" for each in conditions if each["type"] == "PodScheduled"), "")
+    return next(
+        (condition.get("lastTransitionTime") or "" for condition in conditions if condition["type"] == "PodScheduled"),
+        "",
+    )
 
 
 def eviction(pod: Manifest) -> str:

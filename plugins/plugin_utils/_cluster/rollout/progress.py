@@ -43,15 +43,15 @@ STALLED = "stalled"
 class Pending(NamedTuple):
     """What is pending until other groups are available: restarts, and deletions of removed groups.
 
-    `started`: the groups that this reconcile restarts, and `causes` why, by group. `awaited`: what the next one waits
-    for in Druid, and `druid_before` the state of Druid at the start of the rollout, if it was read now. `budgets`:
-    PodDisruptionBudgets that do not allow an eviction now.
+    `started`: the groups that this reconcile restarts, and `causes` why, by group. `not_recovered`: what the next one
+    waits for in Druid, and `druid_before` the state of Druid at the start of the rollout, if it was read now.
+    `budgets`: PodDisruptionBudgets that do not allow an eviction now.
     """
 
     restarts: Sequence[str] = ()
     removals: Sequence[str] = ()
     started: Sequence[str] = ()
-    awaited: str = ""
+    not_recovered: str = ""
     druid_before: Mapping[str, int] | None = None
     budgets: Sequence[str] = ()
     causes: Mapping[str, str] = MappingProxyType({})
@@ -70,8 +70,8 @@ class Pending(NamedTuple):
     @property
     def sentence(self) -> str:
         """What is pending, and until when."""
-        if self.awaited:
-            return f"{self} when Druid has recovered: {self.awaited}."
+        if self.not_recovered:
+            return f"{self} when Druid has recovered: {self.not_recovered}."
         budgets = f" and PodDisruptionBudget {join_limited(self.budgets)} allows it" if self.budgets else ""
         return f"{self} when all pods are available{budgets}."
 
@@ -168,7 +168,7 @@ def _waiting(
     cluster: Cluster, observed: Observed, pending: Pending, before: Mapping[str, Any]
 ) -> tuple[Group, Manifest] | None:
     """Return the group that was restarted last, while the next one waits for Druid."""
-    if not pending.awaited:
+    if not pending.not_recovered:
         return None
     found = ((group, observed.workload(group)) for group in cluster.groups if group.key == before.get("group"))
     return next(((group, workload) for group, workload in found if workload is not None), None)
@@ -222,7 +222,7 @@ def _rollout(group: Group, workload: Manifest, observed: Observed, pending: Pend
         started_at=now,
         progressed_at=now,
         pending=tuple(key for key in pending.restarts if key != group.key),
-        waiting_for=pending.awaited,
+        waiting_for=pending.not_recovered,
         cause=pending.causes.get(group.key, ""),
     )
 
@@ -315,8 +315,8 @@ def _missing(group: Group, observed: Observed) -> str:
         return ""
     name = workload["metadata"]["name"]
     existing = {ordinal_of(pod, name) for pod in observed.pods_of(group)}
-    found = next((number for number in ordinals(workload) if number not in existing), None)
-    return "" if found is None else f"pod {name}-{found} does not exist: see the events of StatefulSet {name}"
+    ordinal = next((number for number in ordinals(workload) if number not in existing), None)
+    return "" if ordinal is None else f"pod {name}-{ordinal} does not exist: see the events of StatefulSet {name}"
 
 
 def _consequence(state: GroupState) -> str:

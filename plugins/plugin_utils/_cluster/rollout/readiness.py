@@ -116,7 +116,7 @@ def group_states(
     With `as_it_is` the live workloads define the desired number of pods, since the spec is pending. `stored` are the
     numbers, by group, that admission has set instead of those of the spec.
     """
-    desired = {**{each.key: each.replicas for each in cluster.groups}, **(stored or {})}
+    desired = {**{group.key: group.replicas for group in cluster.groups}, **(stored or {})}
     return tuple(
         _state(group, desired[group.key], observed.workload(group), observed, as_it_is) for group in cluster.groups
     )
@@ -129,7 +129,7 @@ def _state(group: Group, specified: int, workload: Manifest | None, observed: Ob
     if workload is None:
         desired = 0 if as_it_is else specified
         return GroupState(group.key, desired, 0, is_settled=as_it_is, failures=failures, unschedulable=unschedulable)
-    unschedulable = (*unschedulable, *(each.text for each in not_created(workload, own, observed)))
+    unschedulable = (*unschedulable, *(pod.text for pod in not_created(workload, own, observed)))
     desired = workload["spec"].get("replicas", 1) if group.keeps_replicas or as_it_is else specified
     status = workload.get("status") or {}
     ready = min(status.get("readyReplicas", 0), len(_ready_pods(workload, own)))
@@ -213,7 +213,9 @@ def _unready(pod: Manifest) -> str:
     if is_terminating(pod):
         return f"pod {_name(pod)} is terminating, with a grace period until {pod['metadata']['deletionTimestamp']}"
     conditions = (pod.get("status") or {}).get("conditions") or ()
-    since = next((each.get("lastTransitionTime") for each in conditions if each["type"] == "Ready"), None)
+    since = next(
+        (condition.get("lastTransitionTime") for condition in conditions if condition["type"] == "Ready"), None
+    )
     return f"pod {_name(pod)} is not ready{f', since {since}' if since else ''}"
 
 
@@ -254,9 +256,10 @@ def causes(
     are the groups as they are. A change that is under way may solve what is wrong with pods of an earlier revision, and
     with those of the `restarting` groups.
     """
-    problems = [each for each in findings if each.is_problem]
+    problems = [finding for finding in findings if finding.is_problem]
     whole, part = (
-        [_of_finding(each) for each in problems if (each.group is None) == is_whole] for is_whole in (True, False)
+        [_of_finding(problem) for problem in problems if (problem.group is None) == is_whole]
+        for is_whole in (True, False)
     )
     groups = [
         (group, state, sorted(observed.pods_of(group), key=_pod_name))
@@ -280,9 +283,9 @@ def causes(
             for text in explanation(pod, observed.explanations, only_causes=True)
         ),
         *(
-            each._replace(lasts=each.lasts and group.key not in restarting)
+            pod._replace(lasts=pod.lasts and group.key not in restarting)
             for group, _state, own in groups
-            for each in _not_created(group, own, observed, now)
+            for pod in _not_created(group, own, observed, now)
         ),
         *(
             each._replace(lasts=each.lasts and _pod_name(pod) in current)
@@ -316,8 +319,8 @@ def _of_finding(finding: Finding) -> Cause:
 def _not_created(group: Group, pods: Sequence[Manifest], observed: Observed, now: datetime) -> Iterator[Cause]:
     workload = observed.workload(group)
     if workload is not None:
-        for each in not_created(workload, pods, observed):
-            yield Cause(reasons.PODS_NOT_CREATED, each.text, seconds_since(each.since, now) >= LASTING_SECONDS)
+        for pod in not_created(workload, pods, observed):
+            yield Cause(reasons.PODS_NOT_CREATED, pod.text, seconds_since(pod.since, now) >= LASTING_SECONDS)
 
 
 def _not_placed(pod: Manifest, observed: Observed, now: datetime) -> Iterator[Cause]:

@@ -151,17 +151,17 @@ def early_pods(
     if live is None or any(step.key == key and _changes(step) for step in steps):
         return
     changed = changed_at(live)
-    found = [
+    pods = [
         str(pod["metadata"]["name"])
         for group in cluster.groups
         if group.key in groups
         for pod in observed.pods_of(group)
         if changed and started_at(pod, group.unique_name) > changed
     ]
-    if found:
-        verb = "has" if len(found) == 1 else "have"
+    if pods:
+        verb = "has" if len(pods) == 1 else "have"
         yield (
-            f"{join_limited(sorted(found))} {verb} started before the restart of the group, since {key} was changed at "
+            f"{join_limited(sorted(pods))} {verb} started before the restart of the group, since {key} was changed at "
             f"{changed}, and {verb} read it already"
         )
 
@@ -172,8 +172,10 @@ def _key(cluster: Cluster) -> ObjectKey:
 
 def _groups(waiting: Collection[Step]) -> list[str]:
     """Return the groups whose pods have the hash of an earlier common ConfigMap."""
-    found = (step.group for step in waiting if step.restart.pods and not step.restart.eviction and _reads_another(step))
-    return [*dict.fromkeys(key for key in found if key is not None)]
+    groups = (
+        step.group for step in waiting if step.restart.pods and not step.restart.eviction and _reads_another(step)
+    )
+    return [*dict.fromkeys(key for key in groups if key is not None)]
 
 
 def _reads_another(step: Step) -> bool:
@@ -186,12 +188,12 @@ def _reads_another(step: Step) -> bool:
 def changed_at(live: Manifest) -> str:
     """Return when the data of a ConfigMap or Secret were last written; empty if that is not known."""
     fields = live["metadata"].get("managedFields") or ()
-    found = (str(each.get("time") or "") for each in fields if not _DATA.isdisjoint(each.get("fieldsV1") or {}))
-    return max(found, default="")
+    times = (str(field.get("time") or "") for field in fields if not _DATA.isdisjoint(field.get("fieldsV1") or {}))
+    return max(times, default="")
 
 
 def started_at(pod: Manifest, container: str) -> str:
     """Return when the container was started the last time; empty if it is not running."""
     statuses = (pod.get("status") or {}).get("containerStatuses") or ()
-    running = (((each.get("state") or {}).get("running") or {}) for each in statuses if each["name"] == container)
+    running = (((status.get("state") or {}).get("running") or {}) for status in statuses if status["name"] == container)
     return next((str(each.get("startedAt") or "") for each in running), "")

@@ -61,7 +61,7 @@ def _differs(pod: Manifest, template: Manifest) -> bool:
 
 
 def _removed(pod: Manifest, template: Manifest) -> Iterator[str]:
-    containers = {each["name"]: each for each in pod["spec"].get("containers") or ()}
+    containers = {container["name"]: container for container in pod["spec"].get("containers") or ()}
     for desired in template["spec"].get("containers") or ():
         found = containers.get(desired["name"], {})
         yield from (name for name in _OURS if found.get(name) and not desired.get(name))
@@ -71,14 +71,16 @@ def _removed(pod: Manifest, template: Manifest) -> Iterator[str]:
 
 def volumes_of_templates(pod: Manifest) -> list[str]:
     """Return the names of the volumes of a pod that the StatefulSet controller has given it."""
-    volumes = ((each["name"], each.get("persistentVolumeClaim") or {}) for each in pod["spec"].get("volumes") or ())
+    volumes = (
+        (volume["name"], volume.get("persistentVolumeClaim") or {}) for volume in pod["spec"].get("volumes") or ()
+    )
     return [name for name, claim in volumes if claim.get("claimName") == f"{name}-{pod['metadata']['name']}"]
 
 
 def _former(pod: Manifest, workload: Manifest) -> Manifest:
     """Return the deleted workload of the pod, with a template that has the fields of the new one."""
-    found = _workload(_as_template(pod, workload))
-    former: Manifest = remove(found, difference(field_set(found), field_set(_workload(_template(workload)))))
+    before = _workload(_as_template(pod, workload))
+    former: Manifest = remove(before, difference(field_set(before), field_set(_workload(_template(workload)))))
     template = {"spec": {}, **(former.get("spec", {}).get("template") or {})}
     claims = [{"metadata": {"name": name}} for name in volumes_of_templates(pod)]
     spec = {"template": template, "volumeClaimTemplates": claims, "serviceName": subdomain(pod) or None}
@@ -89,15 +91,17 @@ def _as_template(pod: Manifest, workload: Manifest) -> Manifest:
     """Return the pod as a template, without what the API server adds to each pod."""
     metadata = {name: pod["metadata"].get(name) or {} for name in ("labels", "annotations")}
     spec = {**pod.get("spec", {})}
-    specified = {each.get("key") for each in _template(workload)["spec"].get("tolerations") or ()}
+    specified = {toleration.get("key") for toleration in _template(workload)["spec"].get("tolerations") or ()}
     added = [key for key in _ADDED_TOLERATIONS if key not in specified]
-    spec["tolerations"] = [each for each in spec.get("tolerations") or () if each.get("key") not in added]
+    spec["tolerations"] = [
+        toleration for toleration in spec.get("tolerations") or () if toleration.get("key") not in added
+    ]
     return without_duplicates({"metadata": metadata, "spec": spec})[0]
 
 
 def _template(workload: Manifest) -> Manifest:
-    found: Mapping[str, Any] = workload["spec"]["template"]
-    return without_duplicates({"metadata": found.get("metadata") or {}, "spec": found.get("spec") or {}})[0]
+    template: Mapping[str, Any] = workload["spec"]["template"]
+    return without_duplicates({"metadata": template.get("metadata") or {}, "spec": template.get("spec") or {}})[0]
 
 
 def _workload(template: Manifest) -> Manifest:

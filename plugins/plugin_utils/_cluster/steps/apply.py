@@ -108,8 +108,8 @@ class Apply(Step):
     # What it does to pods.
 
     def with_effects(self, planned: Planned) -> Self:
-        found = super().with_effects(planned)
-        return replace(found, adoption=adoption(self, planned.observed)) if self.live is None else found
+        step = super().with_effects(planned)
+        return replace(step, adoption=adoption(self, planned.observed)) if self.live is None else step
 
     def followed_by(self, planned: Planned) -> Iterable[Effect]:
         return of_write(self, planned)
@@ -296,8 +296,8 @@ class Apply(Step):
         """True if it writes or removes a record of what a feature does next, or changes the partition."""
         if self.key.kind != "StatefulSet" or self.live is None:
             return False
-        found = ((each["metadata"].get("annotations") or {}) for each in (self.live, self.manifest))
-        is_recorded = any(name in annotations for annotations in found for name in names.RECORD_ANNOTATIONS)
+        annotations_of = ((each["metadata"].get("annotations") or {}) for each in (self.live, self.manifest))
+        is_recorded = any(name in annotations for annotations in annotations_of for name in names.RECORD_ANNOTATIONS)
         return is_recorded or partition(self.live) != partition(self.after or self.manifest)
 
 

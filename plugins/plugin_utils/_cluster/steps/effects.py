@@ -166,7 +166,7 @@ def _other_volumes(step: Step, workload: Manifest, planned: Planned) -> Iterator
         yield Effect(f"abandon {number} of {step.key}, whose claim template is removed; the data stays: {claims}")
     for template in after if before else ():
         needed = (f"{template}-{name}-{ordinal}" for ordinal in ordinals(workload))
-        new = [each for each in needed if ObjectKey(CLAIM, each) not in planned.observed.objects]
+        new = [group for group in needed if ObjectKey(CLAIM, group) not in planned.observed.objects]
         if template not in before and new:
             yield Effect(f"start with empty volumes {template}: {_number(len(new), 'pod')} of {step.key}")
 
@@ -181,10 +181,10 @@ def _former_templates(step: Step, planned: Planned) -> list[str]:
 
 def _retained_of(pod: Manifest, planned: Planned) -> Iterator[Effect]:
     """Yield what becomes of the PVCs of a pod whose workload is deleted, and whose group is removed."""
-    found = [f"{template}-{pod['metadata']['name']}" for template in volumes_of_templates(pod)]
+    claims = [f"{template}-{pod['metadata']['name']}" for template in volumes_of_templates(pod)]
     labels = pod["metadata"].get("labels") or {}
     workload = {"kind": "StatefulSet", "metadata": {"name": labels.get(names.GROUP_LABEL, "")}, "spec": {}}
-    yield from _kept(workload, 0, key_of(pod), [each for each in found if _is_present(each, planned)], planned)
+    yield from _kept(workload, 0, key_of(pod), [claim for claim in claims if _is_present(claim, planned)], planned)
 
 
 def _is_present(name: str, planned: Planned) -> bool:
@@ -194,8 +194,8 @@ def _is_present(name: str, planned: Planned) -> bool:
 
 def _retained(workload: Manifest, ordinal: int, planned: Planned) -> Iterator[Effect]:
     if workload["kind"] == "StatefulSet":
-        found = pvcs_above(workload["metadata"]["name"], template_names(workload), ordinal, planned.observed)
-        yield from _kept(workload, ordinal, key_of(workload), found, planned)
+        claims = pvcs_above(workload["metadata"]["name"], template_names(workload), ordinal, planned.observed)
+        yield from _kept(workload, ordinal, key_of(workload), claims, planned)
 
 
 def _kept(
@@ -300,5 +300,5 @@ def pvcs_above(name: str, templates: Iterable[str], ordinal: int, observed: Obse
         for live in observed.of_kind("PersistentVolumeClaim")
         if not is_terminating(live)
     )
-    found = [match for match in matches if match is not None and int(match[1]) >= ordinal]
-    return [match[0] for match in sorted(found, key=lambda match: (int(match[1]), match[0]))]
+    matching = [match for match in matches if match is not None and int(match[1]) >= ordinal]
+    return [match[0] for match in sorted(matching, key=lambda match: (int(match[1]), match[0]))]

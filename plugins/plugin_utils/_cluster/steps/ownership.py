@@ -46,8 +46,8 @@ def _reread(api: KubernetesApi, live: Manifest, pause: float) -> Manifest | None
     """Return the live object after the pause; None if it is deleted or replaced."""
     api.sleep(pause)
     metadata = live["metadata"]
-    found = api.get(live["kind"], metadata["namespace"], metadata["name"])
-    return found if found is not None and found["metadata"]["uid"] == metadata["uid"] else None
+    latest = api.get(live["kind"], metadata["namespace"], metadata["name"])
+    return latest if latest is not None and latest["metadata"]["uid"] == metadata["uid"] else None
 
 
 def _write(api: KubernetesApi, live: Manifest, managed_fields: list[Manifest]) -> Manifest:

@@ -30,7 +30,9 @@ class Patch(Step):
 
     def has_effect(self, after: Manifest) -> bool:
         """True if a field that the patch sets or removes has another value than before: a webhook may change others."""
-        paths = (each["path"] for each in self.patch if each["op"] != "test" and each.get("value") != {})
+        paths = (
+            operation["path"] for operation in self.patch if operation["op"] != "test" and operation.get("value") != {}
+        )
         return any(_value_at(self.live, path) != _value_at(after, path) for path in paths)
 
     def carry_out(self, context: Context) -> StepResult[Step]:

@@ -92,7 +92,7 @@ class Decommissioning(Feature):
 
     def requeue(self, status: Mapping[str, Any], now: datetime) -> int | None:
         """Return when to ask again, while there is a record."""
-        ready = next(each for each in status["conditions"] if each["type"] == "Ready")
+        ready = next(condition for condition in status["conditions"] if condition["type"] == "Ready")
         return backoff_since(ready["lastTransitionTime"], now) if status.get(FIELD) else None
 
 
@@ -223,11 +223,11 @@ def _in_druid(decided: Decommission, inputs: Inputs) -> Iterator[ChangeList]:
 
 def _names_by_group(decided: Decommission) -> dict[str, frozenset[str]]:
     """Return the names by group, each of them once, in the order of the record."""
-    found: dict[str, str] = {}
+    groups: dict[str, str] = {}
     for entry in decided.record:
         if entry.server:
-            found.setdefault(entry.server, entry.group)
-    return {key: frozenset(name for name, group in found.items() if group == key) for key in found.values()}
+            groups.setdefault(entry.server, entry.group)
+    return {key: frozenset(name for name, group in groups.items() if group == key) for key in groups.values()}
 
 
 def _title(change: ListChange) -> str:

@@ -47,43 +47,47 @@ class Decommission:
     unknown: tuple[str, ...] = ()
 
 
-def decommission(found: Situation) -> Decommission:
+def decommission(situation: Situation) -> Decommission:
     """Return what to do about the groups that shrink, and about the names in the record."""
-    crowded = {group.key: tier for group in found.groups if (tier := too_small(group, found))}
+    crowded = {group.key: tier for group in situation.groups if (tier := too_small(group, situation))}
     entries = {
-        group.key: tuple(entry_of(pod, group, found, group.key not in crowded) for pod in group.pods)
-        for group in found.groups
+        group.key: tuple(entry_of(pod, group, situation, group.key not in crowded) for pod in group.pods)
+        for group in situation.groups
     }
-    staying = {group.key: _staying(group, entries[group.key], found) for group in found.groups}
+    staying = {group.key: _staying(group, entries[group.key], situation) for group in situation.groups}
     current = tuple(entry for group in entries.values() for entry in group)
-    names = Names.of(current, found)
+    names = Names.of(current, situation)
     return Decommission(
-        {group.key: _replicas(group, staying[group.key]) for group in found.groups},
-        (*current, *kept(current, names, found)),
-        names.missing & found.annotated,
+        {group.key: _replicas(group, staying[group.key]) for group in situation.groups},
+        (*current, *kept(current, names, situation)),
+        names.missing & situation.annotated,
         names.missing,
-        names.obsolete & found.listed,
-        names.desired & names.stored & (found.annotated | found.listed),
+        names.obsolete & situation.listed,
+        names.desired & names.stored & (situation.annotated | situation.listed),
         crowded,
-        {group.key: late for group in found.groups if (late := _late(group, staying[group.key], current, found))},
+        {
+            group.key: late
+            for group in situation.groups
+            if (late := _late(group, staying[group.key], current, situation))
+        },
         frozenset(pod.name for pods in staying.values() for pod in pods),
-        _awaited(found, bool(crowded)),
+        _awaited(situation, bool(crowded)),
     )
 
 
-def _awaited(found: Situation, is_too_small: bool) -> tuple[str, ...]:
+def _awaited(situation: Situation, is_too_small: bool) -> tuple[str, ...]:
     """Return the pods that Druid has to know first; those that are not ready may be the room that is missing."""
-    if found.druid is None:
+    if situation.druid is None:
         return ()
-    return found.druid.unknown or (found.druid.absent if is_too_small else ())
+    return situation.druid.unknown or (situation.druid.absent if is_too_small else ())
 
 
-def _staying(group: ShrinkingGroup, entries: Iterable[Entry], found: Situation) -> tuple[LeavingPod, ...]:
+def _staying(group: ShrinkingGroup, entries: Iterable[Entry], situation: Situation) -> tuple[LeavingPod, ...]:
     """Return the pods that must not stop yet."""
-    if has_no_destination(group, found):
+    if has_no_destination(group, situation):
         return ()
     pods = zip(group.pods, entries, strict=True)
-    return tuple(pod for pod, entry in pods if not may_stop(pod, entry, group, found))
+    return tuple(pod for pod, entry in pods if not may_stop(pod, entry, group, situation))
 
 
 def _replicas(group: ShrinkingGroup, staying: Iterable[LeavingPod]) -> int:
@@ -92,11 +96,11 @@ def _replicas(group: ShrinkingGroup, staying: Iterable[LeavingPod]) -> int:
 
 
 def _late(
-    group: ShrinkingGroup, staying: Iterable[LeavingPod], current: Iterable[Entry], found: Situation
+    group: ShrinkingGroup, staying: Iterable[LeavingPod], current: Iterable[Entry], situation: Situation
 ) -> tuple[str, ...]:
     starts = {entry.pod: entry.started_at for entry in current}
     names = (pod.name for pod in staying)
-    return tuple(name for name in names if seconds_since(starts[name], found.now) >= group.timeout)
+    return tuple(name for name in names if seconds_since(starts[name], situation.now) >= group.timeout)
 
 
 # Two readings, if each segment is available.
@@ -106,42 +110,44 @@ EMPTY_SECONDS = 10
 CONFIRM_SECONDS = 30
 
 
-def entry_of(pod: LeavingPod, group: ShrinkingGroup, found: Situation, has_room: bool) -> Entry:
+def entry_of(pod: LeavingPod, group: ShrinkingGroup, situation: Situation, has_room: bool) -> Entry:
     """Return the entry of a pod that is to stop."""
-    earlier = found.recorded(pod.name)
-    started = min((each.started_at for each in earlier if not each.ended), default=timestamp(found.now))
+    earlier = situation.recorded(pod.name)
+    started = min((each.started_at for each in earlier if not each.ended), default=timestamp(situation.now))
     name = pod.server.name if pod.server else None
     last = _last(earlier, name, has_room)
     entry = replace(last or Entry(pod.name, group.key, started), started_at=started, ended=False)
     if entry.is_ours:
         entry = replace(entry, unlisted_since=None)
     if pod.server is None:
-        is_absent = found.is_complete and not pod.is_ready
+        is_absent = situation.is_complete and not pod.is_ready
         absent = (each for each in earlier if each.bytes is None)
-        return _with_time(replace(entry, bytes=None), absent, is_absent, found.now)
+        return _with_time(replace(entry, bytes=None), absent, is_absent, situation.now)
     entry = replace(entry, bytes=pod.server.left)
     if last is not None:
-        is_empty = name in found.listed and pod.server.is_empty and found.is_complete
+        is_empty = name in situation.listed and pod.server.is_empty and situation.is_complete
         empty = (each for each in [last] if each.bytes == 0)
-        return _with_owner(_with_time(entry, empty, is_empty, found.now), found)
-    is_over = group.shrinks and seconds_since(started, found.now) >= group.timeout
-    if not has_room or not found.is_complete or is_over or has_no_destination(group, found):
+        return _with_owner(_with_time(entry, empty, is_empty, situation.now), situation)
+    is_over = group.shrinks and seconds_since(started, situation.now) >= group.timeout
+    if not has_room or not situation.is_complete or is_over or has_no_destination(group, situation):
         return entry
-    return replace(entry, server=name, listed_by_others=name in found.listed - found.ours)
+    return replace(entry, server=name, listed_by_others=name in situation.listed - situation.ours)
 
 
 def _last(earlier: Iterable[Entry], name: str | None, has_room: bool) -> Entry | None:
     """Return the entry of the pod that goes on; one that has ended begins again, for which there must be room."""
-    found = (entry for entry in earlier if entry.server and name in (entry.server, None))
-    return next((entry for entry in found if has_room or not entry.ended), None)
+    entries = (entry for entry in earlier if entry.server and name in (entry.server, None))
+    return next((entry for entry in entries if has_room or not entry.ended), None)
 
 
-def _with_owner(entry: Entry, found: Situation) -> Entry:
+def _with_owner(entry: Entry, situation: Situation) -> Entry:
     """Return the entry; a name that others have removed is ours when we add it again."""
     if not entry.listed_by_others:
         return entry
-    of_others = not found.is_removal_certain(entry)
-    return replace(entry, listed_by_others=of_others, unlisted_since=found.unlisted_since(entry) if of_others else None)
+    of_others = not situation.is_removal_certain(entry)
+    return replace(
+        entry, listed_by_others=of_others, unlisted_since=situation.unlisted_since(entry) if of_others else None
+    )
 
 
 def _with_time(entry: Entry, earlier: Iterable[Entry], holds: bool, now: datetime) -> Entry:
@@ -160,15 +166,15 @@ def _with_time(entry: Entry, earlier: Iterable[Entry], holds: bool, now: datetim
     return replace(entry, empty_since=since, confirmed_at=confirmed)
 
 
-def may_stop(pod: LeavingPod, entry: Entry, group: ShrinkingGroup, found: Situation) -> bool:
-    if group.shrinks and seconds_since(entry.started_at, found.now) >= group.timeout:
+def may_stop(pod: LeavingPod, entry: Entry, group: ShrinkingGroup, situation: Situation) -> bool:
+    if group.shrinks and seconds_since(entry.started_at, situation.now) >= group.timeout:
         return True
     if entry.empty_since is None:
         return False
-    since = seconds_since(entry.empty_since, found.now)
-    if pod.server is not None and found.unavailable == 0:
+    since = seconds_since(entry.empty_since, situation.now)
+    if pod.server is not None and situation.unavailable == 0:
         return since >= EMPTY_SECONDS
-    confirmed = seconds_since(entry.confirmed_at, found.now) if entry.confirmed_at else 0
+    confirmed = seconds_since(entry.confirmed_at, situation.now) if entry.confirmed_at else 0
     needed = UNSURE_SECONDS if pod.server is not None else group.restart
     return since >= needed and confirmed >= CONFIRM_SECONDS
 
@@ -182,37 +188,37 @@ class TooSmall:
     capacity: int
 
 
-def too_small(group: ShrinkingGroup, found: Situation) -> TooSmall | None:
+def too_small(group: ShrinkingGroup, situation: Situation) -> TooSmall | None:
     """Return the tier that has too little room for the segments of pods whose decommissioning has not begun."""
-    if not found.is_complete or has_no_destination(group, found):
+    if not situation.is_complete or has_no_destination(group, situation):
         return None
-    begun = {entry.server for entry in found.record if not entry.ended}
+    begun = {entry.server for entry in situation.record if not entry.ended}
     waiting = {pod.server.tier for pod in group.pods if pod.server and pod.server.name not in begun}
     replicated = {
-        pod.server.name for each in found.groups for pod in each.pods if pod.server and pod.server.is_replicated
+        pod.server.name for each in situation.groups for pod in each.pods if pod.server and pod.server.is_replicated
     }
     tiers = (
         TooSmall(
             tier,
-            sum(each.used for each in found.servers_in(tier) if each.name not in replicated),
-            sum(each.capacity for each in found.remaining_in(tier)),
+            sum(each.used for each in situation.servers_in(tier) if each.name not in replicated),
+            sum(each.capacity for each in situation.remaining_in(tier)),
         )
         for tier in sorted(waiting)
     )
     return next((tier for tier in tiers if tier.used > tier.capacity), None)
 
 
-def has_no_destination(group: ShrinkingGroup, found: Situation) -> bool:
+def has_no_destination(group: ShrinkingGroup, situation: Situation) -> bool:
     """True if the whole group stops, and its tier has no other Historical: there is nothing to move segments to.
 
     A Historical that Druid does not know now may be one of the tier, and one that has begun to move had another.
     """
-    if group.replicas or not found.knows_what_stays or any(pod.is_ready and not pod.server for pod in group.pods):
+    if group.replicas or not situation.knows_what_stays or any(pod.is_ready and not pod.server for pod in group.pods):
         return False
-    if any(entry.server and not entry.ended for pod in group.pods for entry in found.recorded(pod.name)):
+    if any(entry.server and not entry.ended for pod in group.pods for entry in situation.recorded(pod.name)):
         return False
     tiers = {pod.server.tier for pod in group.pods if pod.server}
-    return bool(tiers) and not any(found.remaining_in(tier) for tier in tiers)
+    return bool(tiers) and not any(situation.remaining_in(tier) for tier in tiers)
 
 
 @dataclass(frozen=True)
@@ -228,27 +234,27 @@ class Names:
     missing: frozenset[str]
 
     @classmethod
-    def of(cls, current: Sequence[Entry], found: Situation) -> Names:
+    def of(cls, current: Sequence[Entry], situation: Situation) -> Names:
         leaving = {entry.pod for entry in current}
         # A StatefulSet that has been scaled already has its pods for a while.
-        stopping = (entry for entry in found.record if entry.pod in found.existing - leaving)
+        stopping = (entry for entry in situation.record if entry.pod in situation.existing - leaving)
         # Its address may be that of a pod that stays.
-        desired = frozenset(entry.server for entry in (*current, *stopping) if entry.server) - found.staying
-        stored = found.ours
-        specified = found.druid.specified if found.druid else frozenset()
-        missing = desired - found.listed if found.druid else frozenset()
+        desired = frozenset(entry.server for entry in (*current, *stopping) if entry.server) - situation.staying
+        stored = situation.ours
+        specified = situation.druid.specified if situation.druid else frozenset()
+        missing = desired - situation.listed if situation.druid else frozenset()
         return cls(desired, stored, stored - desired - specified, missing)
 
 
-def kept(current: Iterable[Entry], names: Names, found: Situation) -> Iterator[Entry]:
+def kept(current: Iterable[Entry], names: Names, situation: Situation) -> Iterator[Entry]:
     """Yield the other entries of the stored record that are needed: until it is certain that their name is removed."""
     leaving = {entry.pod for entry in current}
     known = {(entry.pod, entry.server) for entry in current}
-    for entry in found.record:
+    for entry in situation.record:
         if (entry.pod, entry.server) in known or entry.server is None:
             continue
         if entry.server in names.desired:
             yield replace(entry, unlisted_since=None) if entry.is_ours else entry
-        elif entry.server in names.obsolete and not found.is_removal_certain(entry):
-            ended, since = entry.ended or entry.pod not in leaving, found.unlisted_since(entry)
+        elif entry.server in names.obsolete and not situation.is_removal_certain(entry):
+            ended, since = entry.ended or entry.pod not in leaving, situation.unlisted_since(entry)
             yield replace(entry, empty_since=None, confirmed_at=None, ended=ended, unlisted_since=since)

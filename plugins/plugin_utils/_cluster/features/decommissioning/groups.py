@@ -285,14 +285,16 @@ _GRACE, _PERIOD, _FAILURES = 30, 10, 3
 def restart_seconds(group: Group, manifests: Iterable[Mapping[str, Any]]) -> int:
     """Return the time after which a pod of the group that has not come back does not have segments any more."""
     specified = int(group.first_present("progressDeadlineSeconds") or 0)
-    templates = [each["spec"]["template"]["spec"] for each in manifests if each["kind"] == "StatefulSet"]
+    templates = [manifest["spec"]["template"]["spec"] for manifest in manifests if manifest["kind"] == "StatefulSet"]
     started = max((_startup_seconds(template) for template in templates), default=0)
     return max(UNSURE_SECONDS, started, specified or (0 if started else _DEFAULT_SECONDS))
 
 
 def _startup_seconds(template: Mapping[str, Any]) -> int:
     """Return the time until the kubelet gives up a pod that is starting, after the former one; 0 without a probe."""
-    probes = [each["startupProbe"] for each in template.get("containers") or () if each.get("startupProbe")]
+    probes = [
+        container["startupProbe"] for container in template.get("containers") or () if container.get("startupProbe")
+    ]
     if not probes:
         return 0
     grace = template.get("terminationGracePeriodSeconds")

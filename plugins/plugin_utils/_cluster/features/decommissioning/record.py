@@ -82,8 +82,10 @@ class Entry:
 
 def recorded(status: Mapping[str, Any]) -> tuple[Entry, ...]:
     """Return the entries in a status, without those that nothing can be concluded from."""
-    found: Iterable[Mapping[str, Any]] = status.get(FIELD) or ()
-    return tuple(_entry(each) for each in found if each.get("pod") and each.get("group") and each.get("startedAt"))
+    entries: Iterable[Mapping[str, Any]] = status.get(FIELD) or ()
+    return tuple(
+        _entry(entry) for entry in entries if entry.get("pod") and entry.get("group") and entry.get("startedAt")
+    )
 
 
 def to_annotation(entries: Iterable[Entry]) -> str:
@@ -95,11 +97,11 @@ def to_annotation(entries: Iterable[Entry]) -> str:
 def from_annotation(text: str | None) -> tuple[Entry, ...]:
     """Return the entries in an annotation; one that a person has broken counts as none."""
     try:
-        found = json.loads(text or "[]")
+        entries = json.loads(text or "[]")
     except (ValueError, RecursionError):
         return ()
-    documents = (each for each in (found if isinstance(found, list) else ()) if _is_entry(each))
-    return tuple(_entry(each).without_progress for each in documents)
+    documents = (entry for entry in (entries if isinstance(entries, list) else ()) if _is_entry(entry))
+    return tuple(_entry(document).without_progress for document in documents)
 
 
 def united(annotated: Sequence[Entry], stored: Iterable[Entry]) -> tuple[Entry, ...]:
@@ -159,10 +161,12 @@ def annotated_names(inputs: Inputs) -> frozenset[str]:
 def annotations_of(record: Iterable[Entry]) -> dict[str, str]:
     """Return the value of the annotation by group, for the groups that have one."""
     entries = [*record]
-    texts = {key: to_annotation(each for each in entries if each.group == key) for key in {e.group for e in entries}}
+    texts = {key: to_annotation(entry for entry in entries if entry.group == key) for key in {e.group for e in entries}}
     return {key: text for key, text in texts.items() if text}
 
 
 def _annotated(inputs: Inputs) -> tuple[Entry, ...]:
     annotations = (live["metadata"].get("annotations") or {} for live in inputs.observed.of_kind("StatefulSet"))
-    return tuple(entry for each in annotations for entry in from_annotation(each.get(names.DECOMMISSION_ANNOTATION)))
+    return tuple(
+        entry for annotation in annotations for entry in from_annotation(annotation.get(names.DECOMMISSION_ANNOTATION))
+    )

@@ -56,26 +56,26 @@ class TooFewServers(NamedTuple):
         return tuple(map(self.question, self.leaving))
 
 
-def replica_questions(found: Situation, answers: DruidState) -> tuple[Question[Any], ...]:
+def replica_questions(situation: Situation, answers: DruidState) -> tuple[Question[Any], ...]:
     """Return what has to be asked about the replicas of segments: first the load rules."""
-    if not any(_tiers(found)):
+    if not any(_tiers(situation)):
         return ()
     if RULES not in answers.answers:
         return (RULES,)
-    asked = tuple(question for tier in too_few_servers(found, answers) for question in tier.questions)
+    asked = tuple(question for tier in too_few_servers(situation, answers) for question in tier.questions)
     return (VISIBLE, *asked) if asked else ()
 
 
-def too_few_servers(found: Situation, answers: DruidState) -> Iterator[TooFewServers]:
+def too_few_servers(situation: Situation, answers: DruidState) -> Iterator[TooFewServers]:
     """Yield the tiers in which Druid may not be able to move each segment."""
     rules: Any = answers.answers.get(RULES)
     if rules is None or isinstance(rules, Unavailable):
         return
-    for tier in _tiers(found):
+    for tier in _tiers(situation):
         rule = max((each for each in rules if each.tier in (tier, None)), key=_replicas, default=None)
-        staying = tuple(each.name for each in found.remaining_in(tier))
+        staying = tuple(each.name for each in situation.remaining_in(tier))
         if rule is not None and staying and _replicas(rule) > len(staying):
-            yield TooFewServers(tier, rule, staying, tuple(sorted(_loaded(found, tier), key=_name)))
+            yield TooFewServers(tier, rule, staying, tuple(sorted(_loaded(situation, tier), key=_name)))
 
 
 def _name(server: HistoricalServer) -> str:
@@ -86,25 +86,25 @@ def _replicas(rule: Rule) -> float:
     return float("inf") if rule.replicas is None else rule.replicas
 
 
-def _tiers(found: Situation) -> list[str]:
+def _tiers(situation: Situation) -> list[str]:
     """Return the tiers of the pods that are to stop, and have segments."""
-    return sorted({each.tier for each in _loaded(found)})
+    return sorted({each.tier for each in _loaded(situation)})
 
 
-def _loaded(found: Situation, tier: str | None = None) -> Iterator[HistoricalServer]:
-    for group in found.groups:
+def _loaded(situation: Situation, tier: str | None = None) -> Iterator[HistoricalServer]:
+    for group in situation.groups:
         for pod in group.pods:
             if pod.server is not None and pod.server.used and tier in (pod.server.tier, None):
                 yield pod.server
 
 
-def with_replicas(found: Situation, answers: DruidState) -> Situation:
+def with_replicas(situation: Situation, answers: DruidState) -> Situation:
     """Return the situation, in which a Historical has nothing to move if each that stays has all of its segments."""
-    replicated = {name for tier in too_few_servers(found, answers) for name in _replicated(tier, answers)}
+    replicated = {name for tier in too_few_servers(situation, answers) for name in _replicated(tier, answers)}
     groups = tuple(
-        replace(group, pods=tuple(_with_server(pod, replicated) for pod in group.pods)) for group in found.groups
+        replace(group, pods=tuple(_with_server(pod, replicated) for pod in group.pods)) for group in situation.groups
     )
-    return replace(found, groups=groups) if replicated else found
+    return replace(situation, groups=groups) if replicated else situation
 
 
 def _replicated(tier: TooFewServers, answers: DruidState) -> Iterator[str]:
@@ -120,9 +120,9 @@ def _with_server(pod: LeavingPod, replicated: Iterable[str]) -> LeavingPod:
     return replace(pod, server=replace(pod.server, is_replicated=True))
 
 
-def unknown_replicas(found: Situation, answers: DruidState, brokers: Iterable[Group]) -> Iterator[str]:
+def unknown_replicas(situation: Situation, answers: DruidState, brokers: Iterable[Group]) -> Iterator[str]:
     """Yield why pods may not become empty, for each tier whose segments Druid does not report."""
-    for tier in too_few_servers(found, answers):
+    for tier in too_few_servers(situation, answers):
         replies = [(server, answers.answers.get(tier.question(server))) for server in tier.leaving]
         missing = next((reply.message for _server, reply in replies if isinstance(reply, Unavailable)), None)
         if missing is None and any(
@@ -163,7 +163,7 @@ _WATCHED = {"druid.broker.segment.watchedTiers": False, "druid.broker.segment.ig
 
 def _json_list(text: str | None) -> list[Any] | None:
     try:
-        found = json.loads(text or "")
+        value = json.loads(text or "")
     except ValueError:
         return None
-    return found if isinstance(found, list) else None
+    return value if isinstance(value, list) else None

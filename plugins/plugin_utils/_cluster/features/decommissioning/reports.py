@@ -77,13 +77,13 @@ def _unanswered(decided: Decommission, inputs: Inputs) -> Iterator[Finding]:
 
 
 def _listed(names: Iterable[str], one: str, several: str) -> str:
-    found = [*names]
-    return f"{join_limited(found)} {one if len(found) == 1 else several}"
+    listed = [*names]
+    return f"{join_limited(listed)} {one if len(listed) == 1 else several}"
 
 
 def _of_groups(decided: Decommission, inputs: Inputs) -> Iterator[Finding]:
     for key, number in decided.replicas.items():
-        entries = [each for each in decided.record if each.group == key and each.pod in decided.staying]
+        entries = [entry for entry in decided.record if entry.group == key and entry.pod in decided.staying]
         if not entries:
             continue
         if key in decided.too_small:
@@ -240,15 +240,15 @@ def _since(groups: Iterable[Group], record: Iterable[Entry], inputs: Inputs) -> 
 def _changed(pod: Manifest) -> str:
     """Return when the readiness of the pod changed, or the pod was created."""
     conditions = (pod.get("status") or {}).get("conditions") or ()
-    found = (each.get("lastTransitionTime") for each in conditions if each["type"] == "Ready")
-    return str(next(found, None) or pod["metadata"].get("creationTimestamp") or "")
+    times = (condition.get("lastTransitionTime") for condition in conditions if condition["type"] == "Ready")
+    return str(next(times, None) or pod["metadata"].get("creationTimestamp") or "")
 
 
 def _causes(groups: Iterable[Group], inputs: Inputs) -> Iterator[str]:
     keys = {group.key for group in groups}
-    for found in group_states(inputs.cluster, inputs.observed, as_it_is=True):
-        if found.key in keys:
-            yield found.cause or found.unready or f"group {found.key} has no pods"
+    for state in group_states(inputs.cluster, inputs.observed, as_it_is=True):
+        if state.key in keys:
+            yield state.cause or state.unready or f"group {state.key} has no pods"
 
 
 def decommission_events(change: StatusChange, observed: Observed) -> Iterator[EventText]:

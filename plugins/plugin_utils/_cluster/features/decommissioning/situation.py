@@ -151,7 +151,7 @@ class Situation:
         """Return all Historicals of a tier that are not decommissioned by others."""
         servers = self.druid.servers if self.druid else ()
         others = self.listed - self.leaving - self.returning
-        return [each for each in servers if each.tier == tier and each.name not in others]
+        return [server for server in servers if server.tier == tier and server.name not in others]
 
     def remaining_in(self, tier: str) -> list[HistoricalServer]:
         """Return those of them that stay."""
@@ -190,7 +190,7 @@ class HistoricalServer:
 
 def historical_servers(servers: Iterable[Server], queues: Mapping[str, LoadQueue]) -> tuple[HistoricalServer, ...]:
     """Return the Historicals among the servers, given the load queues by name of the server."""
-    return tuple(_historical(each, queues.get(each.name)) for each in servers if each.type == HISTORICAL)
+    return tuple(_historical(server, queues.get(server.name)) for server in servers if server.type == HISTORICAL)
 
 
 def _historical(server: Server, queue: LoadQueue | None) -> HistoricalServer:
@@ -201,8 +201,8 @@ def _historical(server: Server, queue: LoadQueue | None) -> HistoricalServer:
 def server_of(pod: Manifest, group: Group, servers: Iterable[HistoricalServer]) -> HistoricalServer | None:
     """Return the server that the pod is, None if Druid does not know it, or knows several."""
     ports = ports_of(group)
-    found = [server for server in servers if _is_of(server.name, pod, ports)]
-    return found[0] if len(found) == 1 else None
+    matching = [server for server in servers if _is_of(server.name, pod, ports)]
+    return matching[0] if len(matching) == 1 else None
 
 
 def names_of(pod: Manifest, group: Group, names: Iterable[str]) -> frozenset[str]:
@@ -238,8 +238,8 @@ def _addresses(pod: Manifest) -> frozenset[str]:
     status = pod.get("status") or {}
     if status.get("phase") in _ENDED:
         return frozenset()
-    found = (status.get("podIP"), *(each.get("ip") for each in status.get("podIPs") or ()))
-    return frozenset(address for address in found if address)
+    addresses = (status.get("podIP"), *(address.get("ip") for address in status.get("podIPs") or ()))
+    return frozenset(address for address in addresses if address)
 
 
 def is_decommissioned(group: Group) -> bool:

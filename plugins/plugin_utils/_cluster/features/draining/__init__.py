@@ -56,8 +56,8 @@ class Draining(Feature):
 
     def desired(self, desired: Desired, inputs: Inputs) -> Desired:
         """Return the desired objects, in which StatefulSets keep the pods that are not drained."""
-        found = drains(inputs)
-        return with_copies(with_drains(desired, found), found, inputs.observed, inputs.admitted)
+        group_drains = drains(inputs)
+        return with_copies(with_drains(desired, group_drains), group_drains, inputs.observed, inputs.admitted)
 
     def applies(self, steps: Sequence[Apply], inputs: Inputs) -> Iterator[Apply]:
         """Yield the writes; those of drained StatefulSets with the pods that the spec keeps."""
@@ -69,13 +69,13 @@ class Draining(Feature):
 
     def after_gate(self, plan: Plan, inputs: Inputs) -> Plan:
         """Return the plan without requests that are not recorded yet, with what the drains wait for, and warnings."""
-        found = drains(inputs)
-        timeouts = (text for each in found for text in each.drain.warnings)
+        group_drains = drains(inputs)
+        timeouts = (text for each in group_drains for text in each.drain.warnings)
         return replace(
             plan,
             steps=without_unrecorded(plan.steps, plan.later),
-            findings=(*plan.findings, *_findings(found)),
-            rollout_warnings=(*plan.rollout_warnings, *_refusals(found), *timeouts),
+            findings=(*plan.findings, *_findings(group_drains)),
+            rollout_warnings=(*plan.rollout_warnings, *_refusals(group_drains), *timeouts),
         )
 
     def warnings(self, inputs: Inputs) -> Iterator[str]:
@@ -88,13 +88,13 @@ class Draining(Feature):
 
     def requeue(self, status: Mapping[str, Any], now: datetime) -> int | None:
         """Return when to ask Druid again, while a drain goes on; a blocked one waits for its pod."""
-        found = status.get(_FIELD) or {}
-        return DRUID_SECONDS if found and found.get("phase") != BLOCKED else None
+        progress = status.get(_FIELD) or {}
+        return DRUID_SECONDS if progress and progress.get("phase") != BLOCKED else None
 
 
-def _findings(found: Iterable[GroupDrain]) -> Iterator[Finding]:
+def _findings(group_drains: Iterable[GroupDrain]) -> Iterator[Finding]:
     """Yield what the drains wait for, and why one cannot go on. These findings block nothing."""
-    for each in found:
+    for each in group_drains:
         if each.drain.problem:
             message = f"Group {each.group.key} is not drained any further: {each.drain.problem}"
             yield Finding(reasons.DRAIN_BLOCKED, message, each.group.key)
@@ -103,9 +103,9 @@ def _findings(found: Iterable[GroupDrain]) -> Iterator[Finding]:
             yield Finding(reasons.DRAINING, message, each.group.key, is_problem=False, rank=Rank.IN_DRUID)
 
 
-def _refusals(found: Iterable[GroupDrain]) -> Iterator[str]:
+def _refusals(group_drains: Iterable[GroupDrain]) -> Iterator[str]:
     """Yield a warning for each group that cannot be drained as specified, since Druid does not permit or support it."""
-    for group, workers, _drain in found:
+    for group, workers, _drain in group_drains:
         if workers.is_refused and is_under_way(workers):
             effect = "each of its pods goes only after the drainTimeout, and ends the tasks that run then"
             effect = effect if workers.is_drained else "those that were disabled stay so"
@@ -131,14 +131,14 @@ def _without_effect(cluster: Cluster) -> Iterator[str]:
             yield f"{field} when its autoscaler lowers its replicas: it does not wait for tasks"
 
 
-def _document(found: Iterable[GroupDrain]) -> dict[str, Any]:
+def _document(group_drains: Iterable[GroupDrain]) -> dict[str, Any]:
     """Return the progress of the first drain as the Go operator reports it; empty if there is none."""
-    for each in found:
+    for each in group_drains:
         record = next(iter(sorted(each.drain.records, key=lambda record: not record.released)), None)
         if record is not None:
             phase = DRAINING if not record.released else BLOCKED if each.drain.problem else WAITING_FOR_POD
             return {
-                "statefulSet": each.found.name,
+                "statefulSet": each.workers.name,
                 "phase": phase,
                 "podName": record.pod,
                 "podOrdinal": int(record.pod.rpartition("-")[2]),

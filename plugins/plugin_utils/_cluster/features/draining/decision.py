@@ -18,9 +18,9 @@ from datetime import datetime
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import (
     Drain,
+    DrainRequest,
     Limits,
     Record,
-    Request,
     WorkerGroup,
     WorkerPod,
 )
@@ -39,17 +39,17 @@ class _Course:
     """What has been decided so far."""
 
     records: list[Record] = field(default_factory=list)
-    requests: list[Request] = field(default_factory=list)
+    requests: list[DrainRequest] = field(default_factory=list)
     awaited: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
-    def add(self, found: Released | Progress) -> None:
-        self.records += [found.record] if found.record else []
-        self.requests += found.requests
-        self.awaited += [found.awaited] if found.awaited else []
-        self.warnings += [found.warning] if found.warning else []
-        self.problems += [found.problem] if isinstance(found, Released) and found.problem else []
+    def add(self, progress: Released | Progress) -> None:
+        self.records += [progress.record] if progress.record else []
+        self.requests += progress.requests
+        self.awaited += [progress.awaited] if progress.awaited else []
+        self.warnings += [progress.warning] if progress.warning else []
+        self.problems += [progress.problem] if isinstance(progress, Released) and progress.problem else []
 
 
 def drain(group: WorkerGroup, limits: Limits, now: datetime) -> Drain:
@@ -68,8 +68,8 @@ def drain(group: WorkerGroup, limits: Limits, now: datetime) -> Drain:
     }
     drains = [drained(group, pod, open_records.pop(pod.name, None), limits, now) for pod in target.pods]
     free = target.free([found.is_done for found in drains], going)
-    for pod, found in zip(target.pods, drains, strict=True):
-        course.add(_next_state(pod, found, now, is_free=pod.name in free))
+    for pod, progress in zip(target.pods, drains, strict=True):
+        course.add(_next_state(pod, progress, now, is_free=pod.name in free))
     for record in open_records.values():
         course.add(_kept(record) if _is_awaited(group, record, target) else enabled_again(group, record))
     return Drain(
@@ -83,13 +83,13 @@ def drain(group: WorkerGroup, limits: Limits, now: datetime) -> Drain:
     )
 
 
-def _next_state(pod: WorkerPod, found: Progress, now: datetime, *, is_free: bool) -> Progress:
+def _next_state(pod: WorkerPod, progress: Progress, now: datetime, *, is_free: bool) -> Progress:
     """Return the drain with its record after this decision: the pod is released, or waits for others."""
     if is_free:
-        return replace(found, record=_as_released(found.record, now), requests=())
-    if found.is_done:
-        return replace(found, requests=(), awaited=f"pod {pod.name} is drained, and waits for others", warning="")
-    return found
+        return replace(progress, record=_as_released(progress.record, now), requests=())
+    if progress.is_done:
+        return replace(progress, requests=(), awaited=f"pod {pod.name} is drained, and waits for others", warning="")
+    return progress
 
 
 def _as_released(record: Record | None, now: datetime) -> Record | None:
@@ -165,15 +165,15 @@ def targets(group: WorkerGroup, going: Collection[str], limits: Limits) -> Targe
 
 def _removed(group: WorkerGroup, going: Collection[str]) -> list[WorkerPod]:
     """Return the pods that fewer replicas remove, the last one first."""
-    found = [pod for pod in group.pods if group.desired <= pod.index < group.replicas and pod.name not in going]
-    return sorted(found, key=lambda pod: -pod.index) if group.is_drained else []
+    pods = [pod for pod in group.pods if group.desired <= pod.index < group.replicas and pod.name not in going]
+    return sorted(pods, key=lambda pod: -pod.index) if group.is_drained else []
 
 
 def _outdated(group: WorkerGroup) -> list[WorkerPod]:
     """Return the pods that a rollout replaces, the last one first."""
     last = min(group.replicas, group.desired)
-    found = [pod for pod in group.pods if group.requested <= pod.index < last and pod.is_outdated]
-    return sorted(found, key=lambda pod: -pod.index) if group.is_drained and not group.restarts else []
+    pods = [pod for pod in group.pods if group.requested <= pod.index < last and pod.is_outdated]
+    return sorted(pods, key=lambda pod: -pod.index) if group.is_drained and not group.restarts else []
 
 
 def _blocked(group: WorkerGroup, outdated: Sequence[WorkerPod]) -> list[WorkerPod]:

@@ -79,8 +79,11 @@ def worker_groups(inputs: Inputs) -> Iterator[tuple[Group, WorkerGroup]]:
     groups = [*_worker_groups(inputs)]
     under_way = [(group, found) for group, found in groups if is_under_way(found)]
     druid = _druid_state(under_way, inputs)
-    for group, found in groups:
-        yield group, _with_workers(found, group, inputs, druid) if (group, found) in under_way else found
+    for group, worker_group in groups:
+        yield (
+            group,
+            _with_workers(worker_group, group, inputs, druid) if (group, worker_group) in under_way else worker_group,
+        )
 
 
 def _worker_groups(inputs: Inputs) -> Iterator[tuple[Group, WorkerGroup]]:
@@ -90,13 +93,13 @@ def _worker_groups(inputs: Inputs) -> Iterator[tuple[Group, WorkerGroup]]:
         if manifest is None:
             continue
         if live is None:
-            found = _interrupted(inputs, group, manifest)
+            worker_group = _interrupted(inputs, group, manifest)
         else:
             records = _records(inputs, group, live)
             is_concerned = is_drained(group) or records or _is_marked(live)
-            found = _worker_group(inputs, group, live, manifest, records) if is_concerned else None
-        if found is not None:
-            yield group, found
+            worker_group = _worker_group(inputs, group, live, manifest, records) if is_concerned else None
+        if worker_group is not None:
+            yield group, worker_group
 
 
 def _druid_state(groups: Collection[tuple[Group, WorkerGroup]], inputs: Inputs) -> DruidState:
@@ -113,8 +116,10 @@ def _druid_state(groups: Collection[tuple[Group, WorkerGroup]], inputs: Inputs) 
     ]
     if drained:
         druid = inputs.ask(*(asked := (*asked, *FOR_HANDOFF)))
-        druid = inputs.ask(*(asked := (*asked, *(each for worker in drained for each in payloads(druid, worker)))))
-        druid = inputs.ask(*asked, *(each for worker in drained for each in statuses(druid, worker)))
+        druid = inputs.ask(
+            *(asked := (*asked, *(question for worker in drained for question in payloads(druid, worker))))
+        )
+        druid = inputs.ask(*asked, *(question for worker in drained for question in statuses(druid, worker)))
     return druid
 
 
@@ -144,11 +149,11 @@ def _is_marked(live: Manifest) -> bool:
 
 def _records(inputs: Inputs, group: Group, live: Manifest) -> tuple[Record, ...]:
     if _is_marked(live):
-        found = from_annotation(record_of_drain(live))
+        records = from_annotation(record_of_drain(live))
     else:
         status = inputs.resource.get("status") or {}
-        found = records_of_status(status, group.unique_name, inputs.observed.pods_of(group))
-    return tuple(without_future(record, inputs.now) for record in found)
+        records = records_of_status(status, group.unique_name, inputs.observed.pods_of(group))
+    return tuple(without_future(record, inputs.now) for record in records)
 
 
 def _interrupted(inputs: Inputs, group: Group, manifest: Manifest) -> WorkerGroup | None:
@@ -226,20 +231,20 @@ def _is_running(pod: Manifest) -> bool:
     status = pod.get("status") or {}
     containers = status.get("containerStatuses") or ()
     return is_ready(status.get("conditions") or ()) or any(
-        "running" in (each.get("state") or {}) for each in containers
+        "running" in (container.get("state") or {}) for container in containers
     )
 
 
-def _with_workers(found: WorkerGroup, group: Group, inputs: Inputs, druid: DruidState) -> WorkerGroup:
+def _with_workers(worker_group: WorkerGroup, group: Group, inputs: Inputs, druid: DruidState) -> WorkerGroup:
     answer = druid.answer(questions.WORKERS)
     if isinstance(answer, Unavailable):
-        return replace(found, unreachable=answer.message.rstrip("."), is_refused=answer.cause in LASTING)
+        return replace(worker_group, unreachable=answer.message.rstrip("."), is_refused=answer.cause in LASTING)
     workers = {
         pod["metadata"]["name"]: as_worker(worker, druid, is_read=reads_streams(worker, record, inputs.now))
-        for pod, record in _pods_with_records(inputs, group, found)
+        for pod, record in _pods_with_records(inputs, group, worker_group)
         if (worker := _worker_of(pod, group, druid)) is not None
     }
-    return replace(found, pods=tuple(replace(pod, worker=workers.get(pod.name)) for pod in found.pods))
+    return replace(worker_group, pods=tuple(replace(pod, worker=workers.get(pod.name)) for pod in worker_group.pods))
 
 
 def _worker_of(pod: Manifest, group: Group, druid: DruidState) -> questions.Worker | None:
@@ -247,8 +252,10 @@ def _worker_of(pod: Manifest, group: Group, druid: DruidState) -> questions.Work
     return worker_of(pod, group.port, () if isinstance(answer, Unavailable) else answer)
 
 
-def _pods_with_records(inputs: Inputs, group: Group, found: WorkerGroup) -> Iterator[tuple[Manifest, Record | None]]:
-    records = {record.pod: record for record in found.records}
+def _pods_with_records(
+    inputs: Inputs, group: Group, worker_group: WorkerGroup
+) -> Iterator[tuple[Manifest, Record | None]]:
+    records = {record.pod: record for record in worker_group.records}
     yield from ((pod, records.get(pod["metadata"]["name"])) for pod in inputs.observed.pods_of(group))
 
 
@@ -286,7 +293,9 @@ def is_broken(pod: Manifest, limit: float, now: datetime) -> bool:
     conditions = (pod.get("status") or {}).get("conditions") or ()
     if is_ready(conditions):
         return False
-    changed = next((each.get("lastTransitionTime") for each in conditions if each["type"] == "Ready"), None)
+    changed = next(
+        (condition.get("lastTransitionTime") for condition in conditions if condition["type"] == "Ready"), None
+    )
     since = changed or pod["metadata"].get("creationTimestamp")
     is_late = bool(since) and seconds_since(str(since), now) >= limit
     return is_late or is_failing(pod) or is_unschedulable(pod)

@@ -136,7 +136,7 @@ class Limits(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Request:
+class DrainRequest:
     """A request to Druid: disable or enable the worker of a pod, or hand the task groups of a supervisor off."""
 
     verb: Literal["disable", "enable", "handoff"]
@@ -163,7 +163,7 @@ class Drain:
     partition: int
     replicas: int
     records: tuple[Record, ...] = ()
-    requests: tuple[Request, ...] = ()
+    requests: tuple[DrainRequest, ...] = ()
     awaited: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     problem: str = ""
@@ -173,7 +173,7 @@ class GroupDrain(NamedTuple):
     """The drain of a group: what it is based on, and what follows."""
 
     group: Group
-    found: WorkerGroup
+    workers: WorkerGroup
     drain: Drain
 
 

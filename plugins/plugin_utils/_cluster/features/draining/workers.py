@@ -13,9 +13,9 @@ from typing import Any
 from urllib.parse import quote
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import (
+    DrainRequest,
     Limits,
     Record,
-    Request,
     TaskGroup,
     Worker,
     WorkerGroup,
@@ -47,7 +47,7 @@ class Progress:
 
     record: Record | None
     is_done: bool = False
-    requests: tuple[Request, ...] = ()
+    requests: tuple[DrainRequest, ...] = ()
     awaited: str = ""
     warning: str = ""
 
@@ -55,10 +55,10 @@ class Progress:
 def drained(group: WorkerGroup, pod: WorkerPod, record: Record | None, limits: Limits, now: datetime) -> Progress:
     """Return how far the drain of a pod's worker is."""
     record = _record(pod, record, now)
-    found = _drained(group, pod, record, now)
-    if found.is_done or seconds_since(record.since, now) < limits.drain:
-        return found
-    text = f"pod {pod.name} was released after {limits.drain:.0f} s although {found.awaited}"
+    progress = _drained(group, pod, record, now)
+    if progress.is_done or seconds_since(record.since, now) < limits.drain:
+        return progress
+    text = f"pod {pod.name} was released after {limits.drain:.0f} s although {progress.awaited}"
     return Progress(record, is_done=True, warning=text)
 
 
@@ -80,7 +80,7 @@ def enabled_again(group: WorkerGroup, record: Record) -> Progress:
         return Progress(record, awaited=f"the worker of pod {pod.name} is not registered, and has to be enabled again")
     if pod.worker.is_enabled:
         return Progress(None)
-    request = Request("enable", pod.worker.host, pod.name)
+    request = DrainRequest("enable", pod.worker.host, pod.name)
     record = replace(record, idle="")
     return Progress(record, requests=(request,), awaited=f"the worker of pod {pod.name} is being enabled again")
 
@@ -101,7 +101,7 @@ def _drained(group: WorkerGroup, pod: WorkerPod, record: Record, now: datetime) 
         return _unregistered(pod, replace(record, idle=""), now)
     record = replace(record, lost="")
     if pod.worker.is_enabled:
-        request = Request("disable", pod.worker.host, pod.name)
+        request = DrainRequest("disable", pod.worker.host, pod.name)
         ours = replace(record, is_ours=True, idle="")
         return Progress(ours, requests=(request,), awaited=f"the worker of pod {pod.name} is being disabled")
     if not pod.worker.tasks:
@@ -136,19 +136,19 @@ def _has_no_process(group: WorkerGroup, pod: WorkerPod) -> bool:
 
 
 def _waiting(pod: WorkerPod, worker: Worker, record: Record, now: datetime) -> Progress:
-    requests: tuple[Request, ...] = ()
+    requests: tuple[DrainRequest, ...] = ()
     if worker.reading and is_handoff_due(record, now):
         record, requests = replace(record, handed_off=timestamp(now)), tuple(_handoffs(pod, worker.reading))
     verb = "runs" if len(worker.tasks) == 1 else "run"
     return Progress(record, requests=requests, awaited=f"{join_limited(worker.tasks)} still {verb} on pod {pod.name}")
 
 
-def _handoffs(pod: WorkerPod, reading: Iterable[TaskGroup]) -> Iterator[Request]:
+def _handoffs(pod: WorkerPod, reading: Iterable[TaskGroup]) -> Iterator[DrainRequest]:
     by_supervisor: dict[str, set[int]] = {}
     for each in reading:
         by_supervisor.setdefault(each.supervisor, set()).add(each.number)
     for supervisor, numbers in sorted(by_supervisor.items()):
-        yield Request("handoff", supervisor, pod.name, tuple(sorted(numbers)))
+        yield DrainRequest("handoff", supervisor, pod.name, tuple(sorted(numbers)))
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class Released:
 
     record: Record | None = None
     is_replacing: bool = False
-    requests: tuple[Request, ...] = ()
+    requests: tuple[DrainRequest, ...] = ()
     awaited: str = ""
     warning: str = ""
     problem: str = ""
@@ -177,13 +177,15 @@ def released(group: WorkerGroup, record: Record, limits: Limits, now: datetime) 
     if pod is not None and pod.uid != record.uid and (pod.is_outdated or index >= group.desired):
         # It was created again in its old revision, or is removed: it is drained like any other one.
         return Released()
-    found = _successor(group, record, pod)
-    if found.record is None or seconds_since(record.released, now) < limits.pod_ready:
-        return found
+    successor = _successor(group, record, pod)
+    if successor.record is None or seconds_since(record.released, now) < limits.pod_ready:
+        return successor
     if group.unreachable and pod is not None and pod.uid != record.uid and pod.is_ready:
         text = f"whether the worker of pod {pod.name} is enabled is not known ({group.unreachable})"
         return Released(warning=f"{text}; the drain was continued after {limits.pod_ready:.0f} s")
-    return replace(found, problem=f"{found.awaited}, {limits.pod_ready:.0f} s after its predecessor was drained.")
+    return replace(
+        successor, problem=f"{successor.awaited}, {limits.pod_ready:.0f} s after its predecessor was drained."
+    )
 
 
 def _stays(group: WorkerGroup, pod: WorkerPod) -> bool:
@@ -192,7 +194,7 @@ def _stays(group: WorkerGroup, pod: WorkerPod) -> bool:
         return False
     released_pods = {record.pod for record in group.records if record.released}
     others = (each for each in group.pods if each.is_outdated and each.index < min(group.replicas, group.desired))
-    return not pod.is_outdated or any(each.index > pod.index and each.name not in released_pods for each in others)
+    return not pod.is_outdated or any(other.index > pod.index and other.name not in released_pods for other in others)
 
 
 def _removal(record: Record, pod: WorkerPod | None) -> Released:
@@ -205,14 +207,14 @@ def _going(found: Released, record: Record, pod: WorkerPod | None) -> Released:
     """Return what is known; if the process of the released pod has started again since, it must not get tasks."""
     if pod is None or pod.uid != record.uid or pod.is_terminating or pod.worker is None or not pod.worker.is_enabled:
         return found
-    request = Request("disable", pod.worker.host, pod.name)
+    request = DrainRequest("disable", pod.worker.host, pod.name)
     return replace(found, record=replace(record, is_ours=True), requests=(request,))
 
 
 def _successor(group: WorkerGroup, record: Record, pod: WorkerPod | None) -> Released:
     if pod is None or pod.uid == record.uid or pod.is_terminating:
-        found = Released(record, is_replacing=True, awaited=f"pod {record.pod} is being replaced")
-        return _going(found, record, pod)
+        progress = Released(record, is_replacing=True, awaited=f"pod {record.pod} is being replaced")
+        return _going(progress, record, pod)
     if not pod.is_ready:
         return Released(record, is_replacing=True, awaited=f"the new pod {record.pod} is not ready")
     if group.unreachable:
@@ -222,7 +224,7 @@ def _successor(group: WorkerGroup, record: Record, pod: WorkerPod | None) -> Rel
         return Released(record, is_replacing=True, awaited=f"the worker of the new pod {record.pod} is not registered")
     if pod.worker.is_enabled or not record.is_ours:
         return Released()
-    request = Request("enable", pod.worker.host, pod.name)
+    request = DrainRequest("enable", pod.worker.host, pod.name)
     text = f"the worker of the new pod {record.pod} is not enabled"
     return Released(record, is_replacing=True, requests=(request,), awaited=text)
 
@@ -238,16 +240,16 @@ FOR_HANDOFF: tuple[Question[Any], ...] = (questions.RUNNING_TASKS, questions.SUP
 def worker_of(pod: Manifest, port: int, workers: Iterable[questions.Worker]) -> questions.Worker | None:
     """Return the worker that announces the address of the pod; on the network of the node, also its port."""
     addresses = {*_addresses(pod)}
-    found = [worker for worker in workers if _is_at(worker.name, addresses)]
-    if len(found) > 1 or (pod.get("spec") or {}).get("hostNetwork"):
-        found = [worker for worker in found if worker.name.rpartition(":")[2] == str(port)]
-    return found[0] if len(found) == 1 else None
+    matching = [worker for worker in workers if _is_at(worker.name, addresses)]
+    if len(matching) > 1 or (pod.get("spec") or {}).get("hostNetwork"):
+        matching = [worker for worker in matching if worker.name.rpartition(":")[2] == str(port)]
+    return matching[0] if len(matching) == 1 else None
 
 
 def _addresses(pod: Manifest) -> Iterator[str]:
     """Yield the addresses that a Druid in the pod can announce: its IP, or its name, in DNS or without a domain."""
     spec, status, metadata = pod.get("spec") or {}, pod.get("status") or {}, pod["metadata"]
-    yield from filter(None, (status.get("podIP"), *(each.get("ip") for each in status.get("podIPs") or ())))
+    yield from filter(None, (status.get("podIP"), *(address.get("ip") for address in status.get("podIPs") or ())))
     hostname = spec.get("hostname") or metadata["name"]
     yield hostname
     if spec.get("subdomain"):
@@ -258,8 +260,8 @@ def _addresses(pod: Manifest) -> Iterator[str]:
 def _is_at(name: str, addresses: set[str]) -> bool:
     """True if the host is one of the addresses, or that in DNS with the domain of the Kubernetes cluster."""
     host = name.rpartition(":")[0].strip("[]").lower()
-    in_dns, found, _domain = host.partition(".svc.")
-    return host in addresses or (bool(found) and f"{in_dns}.svc" in addresses)
+    in_dns, namespace, _domain = host.partition(".svc.")
+    return host in addresses or (bool(namespace) and f"{in_dns}.svc" in addresses)
 
 
 def reads_streams(worker: questions.Worker, record: Record | None, now: datetime) -> bool:
@@ -322,8 +324,8 @@ def _refusal(druid: DruidState, worker: questions.Worker) -> str:
     # A task or a supervisor may have ended since the lists were read.
     of_one: tuple[Question[Any], ...] = (*payloads(druid, worker), *statuses(druid, worker))
     causes = {**dict.fromkeys(FOR_HANDOFF, LASTING), **dict.fromkeys(of_one, LASTING - {UNSUPPORTED})}
-    found = ((druid.answer(question), refusals) for question, refusals in causes.items())
-    refused = (each.message for each, refusals in found if isinstance(each, Unavailable) and each.cause in refusals)
+    answers = ((druid.answer(question), refusals) for question, refusals in causes.items())
+    refused = (each.message for each, refusals in answers if isinstance(each, Unavailable) and each.cause in refusals)
     return next(refused, "")
 
 
@@ -332,10 +334,10 @@ def _reading(druid: DruidState, worker: questions.Worker) -> Iterator[TaskGroup]
 
     If its task publishes already, another worker reads the task group: that one must not be handed off once more.
     """
-    for task, found in _task_groups(druid, worker):
-        active = druid.answer(active_tasks(found.supervisor))
+    for task, task_group in _task_groups(druid, worker):
+        active = druid.answer(active_tasks(task_group.supervisor))
         if not isinstance(active, Unavailable) and task in active:
-            yield found
+            yield task_group
 
 
 def _task_groups(druid: DruidState, worker: questions.Worker) -> Iterator[tuple[str, TaskGroup]]:
@@ -345,9 +347,9 @@ def _task_groups(druid: DruidState, worker: questions.Worker) -> Iterator[tuple[
         return
     known = {supervisor.id for supervisor in supervisors}
     for task in _stream_tasks(druid, worker):
-        found = druid.answer(task_payload(task))
-        if not isinstance(found, Unavailable) and found.supervisor in known:
-            yield task, found
+        answer = druid.answer(task_payload(task))
+        if not isinstance(answer, Unavailable) and answer.supervisor in known:
+            yield task, answer
 
 
 def _version(text: str) -> tuple[int, ...]:

@@ -25,9 +25,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     BLOCKED,
     DRAINING,
     WAITING_FOR_POD,
+    DrainRequest,
     GroupDrain,
     Record,
-    Request,
     is_replaced_by_controller,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.steps import (
@@ -59,27 +59,28 @@ _OURS = "disabledByUs"
 _Admitted = Mapping[ObjectKey, Manifest]
 
 
-def with_drains(desired: Desired, found: Sequence[GroupDrain]) -> Desired:
+def with_drains(desired: Desired, group_drains: Sequence[GroupDrain]) -> Desired:
     """Return the desired objects, in which the StatefulSets of drained groups keep the pods that are not drained."""
-    if not found:
+    if not group_drains:
         return desired
-    by_group = {each.group.key: each for each in found}
+    by_group = {each.group.key: each for each in group_drains}
     groups = {
-        key: tuple(_drained(each, by_group.get(key)) for each in manifests) for key, manifests in desired.groups.items()
+        key: tuple(_drained(manifest, by_group.get(key)) for manifest in manifests)
+        for key, manifests in desired.groups.items()
     }
     verbatim = {key: _drained(manifest, by_group.get(key)) for key, manifest in desired.verbatim.items()}
     return replace(desired, groups=groups, verbatim=verbatim)
 
 
-def _drained(manifest: Manifest, found: GroupDrain | None) -> Manifest:
-    if found is None or manifest["kind"] != "StatefulSet":
+def _drained(manifest: Manifest, group_drain: GroupDrain | None) -> Manifest:
+    if group_drain is None or manifest["kind"] != "StatefulSet":
         return manifest
     spec = dict(manifest["spec"])
-    if found.drain.partition != found.found.requested:
-        spec["updateStrategy"] = _update_strategy(spec.get("updateStrategy") or {}, found.drain.partition)
+    if group_drain.drain.partition != group_drain.workers.requested:
+        spec["updateStrategy"] = _update_strategy(spec.get("updateStrategy") or {}, group_drain.drain.partition)
     if "replicas" in spec:
-        spec["replicas"] = found.drain.replicas
-    return _recorded({**manifest, "spec": spec}, found)
+        spec["replicas"] = group_drain.drain.replicas
+    return _recorded({**manifest, "spec": spec}, group_drain)
 
 
 def _update_strategy(specified: Mapping[str, Any], partition: int) -> dict[str, Any]:
@@ -87,22 +88,22 @@ def _update_strategy(specified: Mapping[str, Any], partition: int) -> dict[str, 
     return {**specified, "type": "RollingUpdate", "rollingUpdate": rolling}
 
 
-def _recorded(manifest: Manifest, found: GroupDrain) -> Manifest:
+def _recorded(manifest: Manifest, group_drain: GroupDrain) -> Manifest:
     """Return the StatefulSet with the record; an empty one shows that the partition is that of the drain."""
-    if not found.drain.records and found.drain.partition == found.found.requested:
+    if not group_drain.drain.records and group_drain.drain.partition == group_drain.workers.requested:
         return manifest
-    return annotated(manifest, {names.DRAIN_ANNOTATION: to_annotation(found.drain.records)})
+    return annotated(manifest, {names.DRAIN_ANNOTATION: to_annotation(group_drain.drain.records)})
 
 
 def with_copies(
-    desired: Desired, found: Sequence[GroupDrain], live: Observed, admitted: _Admitted | None = None
+    desired: Desired, group_drains: Sequence[GroupDrain], live: Observed, admitted: _Admitted | None = None
 ) -> Desired:
     """Return the desired objects, in which the ConfigMaps have the records of StatefulSets that are recreated.
 
     Between the deletion and the creation, the operator can be stopped. The ConfigMap is written before, and keeps the
     copy until the StatefulSet with the record exists.
     """
-    drained = {each.group.key for each in found}
+    drained = {each.group.key for each in group_drains}
     groups = {
         key: tuple(_with_copy(manifests, live, admitted or {})) if key in drained else manifests
         for key, manifests in desired.groups.items()
@@ -111,38 +112,44 @@ def with_copies(
 
 
 def _with_copy(manifests: Sequence[Manifest], live: Observed, admitted: _Admitted) -> list[Manifest]:
-    record = next((record_of_drain(each) for each in manifests if _is_recreated(each, live, admitted)), None)
+    record = next(
+        (record_of_drain(manifest) for manifest in manifests if _is_recreated(manifest, live, admitted)), None
+    )
     return [
-        annotated(each, {names.DRAIN_ANNOTATION: record}) if each["kind"] == "ConfigMap" and record else each
-        for each in manifests
+        annotated(manifest, {names.DRAIN_ANNOTATION: record})
+        if manifest["kind"] == "ConfigMap" and record
+        else manifest
+        for manifest in manifests
     ]
 
 
 def _is_recreated(manifest: Manifest, live: Observed, admitted: _Admitted) -> bool:
     if manifest["kind"] != "StatefulSet":
         return False
-    found = live.objects.get(key_of(manifest))
-    if found is None or is_terminating(found):
+    before = live.objects.get(key_of(manifest))
+    if before is None or is_terminating(before):
         return True
-    return bool(immutable_changes(found, manifest, admitted.get(key_of(manifest))))
+    return bool(immutable_changes(before, manifest, admitted.get(key_of(manifest))))
 
 
-def with_kept_pods(steps: Iterable[Apply], found: Sequence[GroupDrain]) -> Iterator[Apply]:
+def with_kept_pods(steps: Iterable[Apply], group_drains: Sequence[GroupDrain]) -> Iterator[Apply]:
     """Yield the steps; those of StatefulSets whose rollouts are drained with the pods that the spec keeps."""
-    requested = {each.found.name: each.found.requested for each in found if is_replaced_by_controller(each.group)}
+    requested = {
+        each.workers.name: each.workers.requested for each in group_drains if is_replaced_by_controller(each.group)
+    }
     for step in steps:
         is_drained = step.key.kind == "StatefulSet" and step.key.name in requested
         yield replace(step, replacement=DrainedReplacement(requested[step.key.name])) if is_drained else step
 
 
-def drain_requests(found: Iterable[GroupDrain]) -> Iterator[Post]:
+def drain_requests(group_drains: Iterable[GroupDrain]) -> Iterator[Post]:
     """Yield the requests to Druid. They follow the write of the StatefulSet, which has the record of them."""
-    for each in found:
+    for each in group_drains:
         for request in each.drain.requests:
             yield _step(each.group, request)
 
 
-def _step(group: Group, request: Request) -> Post:
+def _step(group: Group, request: DrainRequest) -> Post:
     # The title is sent in a header.
     title = request.title.encode("ascii", "backslashreplace").decode()
     target = quote(request.target, safe=":")
@@ -187,7 +194,7 @@ def from_annotation(text: str | None) -> tuple[Record, ...]:
     except (ValueError, RecursionError):
         return ()
     entries = (_record(each) for each in (found if isinstance(found, list) else ()))
-    by_pod = {each.pod: each for each in entries if each is not None}
+    by_pod = {entry.pod: entry for entry in entries if entry is not None}
     return tuple(by_pod.values())
 
 
@@ -214,15 +221,15 @@ def _record(entry: object) -> Record | None:
 
 def records_of_status(status: Mapping[str, Any], name: str, pods: Iterable[Manifest]) -> tuple[Record, ...]:
     """Return the record of the drain that the status reports about the StatefulSet of this name."""
-    found = status.get("middleManagerDrain")
-    if not isinstance(found, Mapping) or found.get("statefulSet") != name:
+    drain = status.get("middleManagerDrain")
+    if not isinstance(drain, Mapping) or drain.get("statefulSet") != name:
         return ()
-    pod, phase, since = (str(found.get(field) or "") for field in ("podName", "phase", "lastTransitionTime"))
+    pod, phase, since = (str(drain.get(field) or "") for field in ("podName", "phase", "lastTransitionTime"))
     if not pod.rpartition("-")[2].isdecimal() or not since:
         return ()
     if phase == DRAINING:
         uid = next((live["metadata"]["uid"] for live in pods if live["metadata"]["name"] == pod), None)
         return (Record(pod, uid, since, is_ours=True),) if uid else ()
     if phase in (WAITING_FOR_POD, BLOCKED):
-        return (Record(pod, str(found.get("oldPodUID") or "unknown"), since, released=since, is_ours=True),)
+        return (Record(pod, str(drain.get("oldPodUID") or "unknown"), since, released=since, is_ours=True),)
     return ()

@@ -49,13 +49,13 @@ class DynamicConfig(Feature):
 
     def in_druid(self, result: ClusterResult, desired: SpecifiedConfigs, reads: ClusterReads) -> Plan:
         """Return the changes. A problem with Druid is a finding, not an error: Kubernetes has been written already."""
-        found = due(desired, result.cluster, result.observed)
-        noted = Plan((), found.findings, found.warnings)
-        if not found.configs:
+        specified = due(desired, result.cluster, result.observed)
+        noted = Plan((), specified.findings, specified.warnings)
+        if not specified.configs:
             return noted
         known = (result.resource.get("status") or {}).get(_FIELD) or {}
         try:
-            changes = reads.config_changes(result, found.configs, without_known(known))
+            changes = reads.config_changes(result, specified.configs, without_known(known))
         except ConnectionUnavailable as error:
             return replace(noted, findings=(*noted.findings, error.finding))
         return Plan(
@@ -85,11 +85,11 @@ def unready_servers(cluster: Cluster, observed: Observed, kinds: Iterable[str]) 
 
     The state of groups outside the resource is unknown, so they are not waited for.
     """
-    found = {
+    unready = {
         kind: tuple(key for types in (_ROUTER, _SERVERS[kind]) for key in observed.unready_groups(cluster, types))
         for kind in kinds
     }
-    return {kind: groups for kind, groups in found.items() if groups}
+    return {kind: groups for kind, groups in unready.items() if groups}
 
 
 def _waiting(kinds: Mapping[str, tuple[str, ...]]) -> Finding:

@@ -67,6 +67,6 @@ class ChangeConfig(DruidRequest):
         written = write_change(client, self.change)
         remaining = remaining_change(client, self.change, written.after)
         change = replace(self.change, after=written.after)
-        found = with_normalized({}, (change,), (remaining,), _IN_STATUS)
-        memory = {change.id: found.get(change.id)}
+        normalized = with_normalized({}, (change,), (remaining,), _IN_STATUS)
+        memory = {change.id: normalized.get(change.id)}
         return StepResult(self.of(change), warnings=(*written.warnings, *remaining.warnings), memory=memory)

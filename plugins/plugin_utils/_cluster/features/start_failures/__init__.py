@@ -67,8 +67,8 @@ class StartFailures(Feature):
 
 
 def _explanations(inputs: Inputs) -> Iterator[tuple[str, Explanation]]:
-    found = (pod for group in inputs.cluster.groups for pod in sorted(inputs.observed.pods_of(group), key=_name))
-    failing = [*islice((pod for pod in found if crashed(pod) or hanging(pod, inputs.now)), MAX_PODS)]
+    pods = (pod for group in inputs.cluster.groups for pod in sorted(inputs.observed.pods_of(group), key=_name))
+    failing = [*islice((pod for pod in pods if crashed(pod) or hanging(pod, inputs.now)), MAX_PODS)]
     unread = [_unread_secret(pod, inputs) for pod in failing]
     # Before lines and words are taken out of it. Most clusters have none, and to search all objects takes a while.
     masked = _masker(inputs) if failing else str
@@ -157,10 +157,10 @@ def _error(text: str) -> str:
 def _ports(pod: Manifest, container: _Container, kind: str) -> Sequence[int]:
     """Return the port that the probe asks, by HTTP or TCP."""
     spec = _spec_of(pod, container)
-    named = {each["name"]: each["containerPort"] for each in spec.get("ports") or () if each.get("name")}
+    named = {port["name"]: port["containerPort"] for port in spec.get("ports") or () if port.get("name")}
     probe = spec.get(_PROBES[kind]) or {}
     asked = ((probe.get(how) or {}).get("port") for how in ("httpGet", "tcpSocket"))
-    return [port for each in asked if isinstance(port := named.get(each, each), int)]
+    return [number for port in asked if isinstance(number := named.get(port, port), int)]
 
 
 def _masker(inputs: Inputs) -> _Masked:

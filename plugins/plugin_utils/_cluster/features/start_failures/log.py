@@ -36,8 +36,8 @@ def _known(pattern: str, sentence: Callable[[_Match], str]) -> _Known:
     return _Known(re.compile(pattern), sentence)
 
 
-def _as_printed(found: _Match) -> str:
-    return found[0].strip()
+def _as_printed(match: _Match) -> str:
+    return match[0].strip()
 
 
 # The JVM itself, and the start script: they print these lines before there is a log.
@@ -208,9 +208,9 @@ def reason_of_end(text: str, masked: Callable[[str], str]) -> str:
     found = _first(_OF_JAVA, lines[-_LAST_LINES:]) or _first(_OF_DRUID, statements[::-1])
     if found or not statements:
         return found or obstacle(text, masked, ())
-    cause = ([each for each in statements if not _WRAPPERS.search(each)] or statements)[-1]
+    cause = ([statement for statement in statements if not _WRAPPERS.search(statement)] or statements)[-1]
     # the same with what has failed because of it
-    return f"its log has: {_short(next(each for each in statements if each.startswith(cause)))}"
+    return f"its log has: {_short(next(statement for statement in statements if statement.startswith(cause)))}"
 
 
 def obstacle(text: str, masked: Callable[[str], str], ports: Sequence[int]) -> str:
@@ -248,10 +248,10 @@ def _statements(lines: Sequence[str]) -> Iterator[str]:
     is_skipped = False
     for number, line in enumerate(lines):
         is_skipped = (is_skipped or bool(_NEXT_ITEM.match(line))) and not _END_OF_ITEMS.match(line)
-        found = None if is_skipped else _ITEM.match(line) or _CAUSE.match(line) or _HEAD.match(line)
-        if found:
+        match = None if is_skipped else _ITEM.match(line) or _CAUSE.match(line) or _HEAD.match(line)
+        if match:
             following = lines[number + 1] if number + 1 < len(lines) else ""
-            text = f"{found[1]}{following}" if _CONTINUED.match(following) else found[1]
+            text = f"{match[1]}{following}" if _CONTINUED.match(following) else match[1]
             yield f"{_IN_PROVIDER.sub('', text)}{_where(lines[number:])}" if _IN_PROVIDER.match(text) else text
 
 
@@ -263,8 +263,8 @@ def _where(lines: Sequence[str]) -> str:
 
 def _first(known: Sequence[_Known], lines: Sequence[str]) -> str:
     """Return the sentence for the first line that one of these matches, the first one of several."""
-    found = (each.sentence(match) for line in lines for each in known if (match := each.pattern.search(line)))
-    return _short(next(found, ""))
+    sentences = (each.sentence(match) for line in lines for each in known if (match := each.pattern.search(line)))
+    return _short(next(sentences, ""))
 
 
 def _short(text: str) -> str:

@@ -82,9 +82,9 @@ class Storage(Feature):
     def judge(self, draft: DraftPlan) -> Iterator[Finding]:
         """Yield findings about PVCs that cannot shrink, grow, or be added to running pods."""
         for rule in (shrinking_claims, not_expandable, added_claims):
-            found = rule(draft)
-            draft = draft.with_findings(found)
-            yield from found
+            findings = rule(draft)
+            draft = draft.with_findings(findings)
+            yield from findings
 
     def judge_results(self, draft: DraftPlan) -> tuple[Finding, ...]:
         """Return the patches that the API server rejects."""
@@ -99,8 +99,8 @@ class Storage(Feature):
 
     def after_gate(self, plan: Plan, inputs: Inputs) -> Plan:
         """Return the plan with the PVCs that grow, and those whose driver has given up."""
-        found = (*infeasible_expansions(inputs), *expansion_finding(expanding_volumes(inputs)))
-        return replace(plan, findings=(*plan.findings, *found))
+        findings = (*infeasible_expansions(inputs), *expansion_finding(expanding_volumes(inputs)))
+        return replace(plan, findings=(*plan.findings, *findings))
 
     def warnings(self, inputs: Inputs) -> Iterator[str]:
         """Yield warnings about PVCs that differ from the specification, or are too small, and ignored policies."""
@@ -112,12 +112,14 @@ class Storage(Feature):
         expanding = () if result.inputs is None else expanding_volumes(result.inputs)
         return {
             "orphanedPvcs": orphaned_pvcs(result.cluster, result.observed, result.is_paused),
-            "expandingVolumes": [{name: text for name, text in each._asdict().items() if text} for each in expanding],
+            "expandingVolumes": [
+                {name: text for name, text in volume._asdict().items() if text} for volume in expanding
+            ],
         }
 
     def events(self, result: ClusterResult, change: StatusChange) -> Iterator[EventText]:
         """Yield one event per PVC that was expanding before, and has a file system of the desired size now."""
-        remaining = {each["name"] for each in change.after.get("expandingVolumes") or ()}
+        remaining = {volume["name"] for volume in change.after.get("expandingVolumes") or ()}
         for each in change.before.get("expandingVolumes") or ():
             live = result.observed.objects.get(ObjectKey(CLAIM, each["name"]))
             size, desired = None if live is None else capacity(live), parse_quantity(each.get("size"))

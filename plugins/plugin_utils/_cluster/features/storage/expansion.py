@@ -38,7 +38,7 @@ _PENDING = "FileSystemResizePending"
 _CONDITIONS = ("ControllerResizeError", "NodeResizeError", _PENDING, "Resizing")
 
 
-def undersized(group: Group, inputs: Inputs) -> tuple[GroupClaim, ...]:
+def claims_to_expand(group: Group, inputs: Inputs) -> tuple[GroupClaim, ...]:
     """Return the PVCs of the group that request less than the spec; a PVC without a volume cannot be changed."""
     if not inputs.cluster.expands_pvcs:
         return ()
@@ -49,7 +49,7 @@ def _is_less(size: Size | None, claim: GroupClaim) -> bool:
     return size is not None and claim.desired is not None and size.amount < claim.desired.amount
 
 
-def growing(group: Group, inputs: Inputs) -> tuple[GroupClaim, ...]:
+def expanding_claims(group: Group, inputs: Inputs) -> tuple[GroupClaim, ...]:
     """Return the PVCs of the group whose expansion was requested, and whose file system is still too small.
 
     Without a pod, the file system grows when a pod mounts it the next time.
@@ -57,8 +57,8 @@ def growing(group: Group, inputs: Inputs) -> tuple[GroupClaim, ...]:
     if not inputs.cluster.expands_pvcs:
         return ()
     mounted = mounted_claims(inputs.observed)
-    found = (claim for claim in used_claims(group, inputs) if claim.is_bound and not _is_less(claim.requested, claim))
-    small = (claim for claim in found if _is_less(claim.capacity, claim))
+    claims = (claim for claim in used_claims(group, inputs) if claim.is_bound and not _is_less(claim.requested, claim))
+    small = (claim for claim in claims if _is_less(claim.capacity, claim))
     return tuple(claim for claim in small if claim.name in mounted or _PENDING not in _conditions(claim.live))
 
 
@@ -75,18 +75,18 @@ def not_expandable(draft: DraftPlan) -> tuple[Finding, ...]:
 
 def _refusals(group: Group, inputs: Inputs) -> dict[str, str]:
     """Return, by PVC, why it cannot grow."""
-    found = ((claim.name, _refusal(claim, inputs)) for claim in undersized(group, inputs))
-    return {name: reason for name, reason in found if reason is not None}
+    refusals = ((claim.name, _refusal(claim, inputs)) for claim in claims_to_expand(group, inputs))
+    return {name: reason for name, reason in refusals if reason is not None}
 
 
 def _refusal(claim: GroupClaim, inputs: Inputs) -> str | None:
     name = _class_of(claim)
     if not name:
         return "it has no storage class, and only a PVC with one can be expanded."
-    found = inputs.reads.storage_class(name)
-    if isinstance(found, str):
-        return found
-    if not found.get("allowVolumeExpansion"):
+    storage_class = inputs.reads.storage_class(name)
+    if isinstance(storage_class, str):
+        return storage_class
+    if not storage_class.get("allowVolumeExpansion"):
         return (
             f"storage class {name} does not allow it. Set its allowVolumeExpansion to true, if its driver can expand."
         )
@@ -95,7 +95,7 @@ def _refusal(claim: GroupClaim, inputs: Inputs) -> str | None:
 
 def _finding(group: Group, refused: Mapping[str, str], inputs: Inputs) -> Finding:
     name, reason = next(iter(refused.items()))
-    claim = next(each for each in undersized(group, inputs) if each.name == name)
+    claim = next(each for each in claims_to_expand(group, inputs) if each.name == name)
     size, others = claim.desired.text if claim.desired else "", [*refused][1:]
     more = f" The same applies to {join_limited(others)}." if others else ""
     message = f"{claim.field}: PVC {name} cannot be expanded to {size}: {reason}{more}"
@@ -119,7 +119,7 @@ def deferred(inputs: Inputs) -> dict[str, str]:
     None waits for an expansion that the storage driver has given up, or that something else blocks, nor until a
     StatefulSet is recreated, which may wait for other groups.
     """
-    found: dict[str, str] = {}
+    waiting: dict[str, str] = {}
     first: str | None = None
     for group in inputs.cluster.groups:
         if not _is_unfinished(group, inputs) or _cannot_grow(group, inputs):
@@ -127,17 +127,17 @@ def deferred(inputs: Inputs) -> dict[str, str]:
         if first is None:
             first = group.key
         else:
-            found[group.key] = first
-    return found
+            waiting[group.key] = first
+    return waiting
 
 
 def _is_unfinished(group: Group, inputs: Inputs) -> bool:
-    return bool(undersized(group, inputs)) or _is_growing(group, inputs)
+    return bool(claims_to_expand(group, inputs)) or _is_growing(group, inputs)
 
 
 def _is_growing(group: Group, inputs: Inputs) -> bool:
     """True while the storage driver has not given up all expansions of the group."""
-    return not all(claim.is_infeasible for claim in growing(group, inputs))
+    return not all(claim.is_infeasible for claim in expanding_claims(group, inputs))
 
 
 def _cannot_grow(group: Group, inputs: Inputs) -> bool:
@@ -151,9 +151,9 @@ def blocked_expansion(draft: DraftPlan) -> str | None:
     group = next((each for each in inputs.cluster.groups if each.key == first), None)
     if group is None or _is_growing(group, inputs):
         return None
-    small = {str(ObjectKey(CLAIM, claim.name)) for claim in undersized(group, inputs)}
-    found = (finding for finding in draft.findings if finding.group == group.key)
-    is_blocked = any(finding.object is None or finding.object in small for finding in found)
+    small = {str(ObjectKey(CLAIM, claim.name)) for claim in claims_to_expand(group, inputs)}
+    findings = (finding for finding in draft.findings if finding.group == group.key)
+    is_blocked = any(finding.object is None or finding.object in small for finding in findings)
     return group.key if is_blocked else None
 
 
@@ -175,7 +175,7 @@ def with_deferred_sizes(desired: Desired, inputs: Inputs) -> Desired:
     """Return the desired objects, in which the StatefulSets of deferred groups keep the sizes of their templates."""
     waiting = deferred(inputs)
     groups = {
-        key: tuple(_with_live_sizes(each, inputs) for each in manifests) if key in waiting else manifests
+        key: tuple(_with_live_sizes(manifest, inputs) for manifest in manifests) if key in waiting else manifests
         for key, manifests in desired.groups.items()
     }
     verbatim = {
@@ -191,7 +191,8 @@ def _with_live_sizes(manifest: Manifest, inputs: Inputs) -> Manifest:
         return manifest
     sizes = sizes_of_templates(live["spec"].get("volumeClaimTemplates") or ())
     templates = [
-        _with_size(each, sizes.get(template_name(each))) for each in manifest["spec"].get("volumeClaimTemplates") or ()
+        _with_size(template, sizes.get(template_name(template)))
+        for template in manifest["spec"].get("volumeClaimTemplates") or ()
     ]
     return {**manifest, "spec": {**manifest["spec"], "volumeClaimTemplates": templates}} if templates else manifest
 
@@ -221,7 +222,7 @@ def expanding_volumes(inputs: Inputs) -> tuple[ExpandingVolume, ...]:
         _expanding(claim, waiting.get(group.key))
         for group in inputs.cluster.groups
         if not _cannot_grow(group, inputs)
-        for claim in (*undersized(group, inputs), *growing(group, inputs))
+        for claim in (*claims_to_expand(group, inputs), *expanding_claims(group, inputs))
     )
 
 
@@ -235,9 +236,9 @@ def _expanding(claim: GroupClaim, first: str | None) -> ExpandingVolume:
     kind = next((each for each in _CONDITIONS if each in conditions), None)
     if kind is None:
         return ExpandingVolume(claim.name, size, capacity, "the storage driver", "")
-    found = conditions[kind]
-    message = f"{kind}: {found['message']}" if found.get("message") else kind
-    return ExpandingVolume(claim.name, size, capacity, message, found.get("lastTransitionTime") or "")
+    condition = conditions[kind]
+    message = f"{kind}: {condition['message']}" if condition.get("message") else kind
+    return ExpandingVolume(claim.name, size, capacity, message, condition.get("lastTransitionTime") or "")
 
 
 def expansion_finding(volumes: tuple[ExpandingVolume, ...]) -> tuple[Finding, ...]:
@@ -258,8 +259,8 @@ def _text(volume: ExpandingVolume) -> str:
 
 
 def _conditions(claim: Manifest) -> dict[str, Any]:
-    found = (claim.get("status") or {}).get("conditions") or ()
-    return {each["type"]: each for each in found if each.get("status") == "True"}
+    conditions = (claim.get("status") or {}).get("conditions") or ()
+    return {condition["type"]: condition for condition in conditions if condition.get("status") == "True"}
 
 
 def _class_of(claim: GroupClaim) -> str:
@@ -272,7 +273,7 @@ _FAILURES = ("ControllerResizeError", "NodeResizeError")
 
 def infeasible_expansions(inputs: Inputs) -> tuple[Finding, ...]:
     """Return a finding for each PVC that cannot grow, although its storage class allows it. It blocks nothing else."""
-    return tuple(finding for group in inputs.cluster.groups for finding in _found(growing(group, inputs)))
+    return tuple(finding for group in inputs.cluster.groups for finding in _found(expanding_claims(group, inputs)))
 
 
 def _found(claims: tuple[GroupClaim, ...]) -> Iterator[Finding]:
@@ -291,6 +292,10 @@ def _found(claims: tuple[GroupClaim, ...]) -> Iterator[Finding]:
 def _reason(claim: GroupClaim) -> str:
     """Return the message of the driver, if there is one."""
     conditions = (claim.live.get("status") or {}).get("conditions") or ()
-    messages = (each.get("message") for each in conditions if each["type"] in _FAILURES and each["status"] == "True")
-    found = next(filter(None, messages), "")
-    return f": {found.rstrip('.')}" if found else ""
+    messages = (
+        condition.get("message")
+        for condition in conditions
+        if condition["type"] in _FAILURES and condition["status"] == "True"
+    )
+    message = next(filter(None, messages), "")
+    return f": {message.rstrip('.')}" if message else ""

@@ -153,10 +153,10 @@ class Users(NamedTuple):
 
         `orphan`: the StatefulSet that it belonged to. While that is specified, it must exist, to know what it needs.
         """
-        found = (*self._mounts(name), *self._templates(name), *self._claims(name, orphan))
+        uses = (*self._mounts(name), *self._templates(name), *self._claims(name, orphan))
         own = [live for live in self.stateful_sets if live["metadata"]["name"] == orphan.workload]
         missing = orphan.replicas is not None and not own
-        return next(iter(found), f"StatefulSet {orphan.workload} does not exist" if missing else None)
+        return next(iter(uses), f"StatefulSet {orphan.workload} does not exist" if missing else None)
 
     def _mounts(self, name: str) -> Iterator[str]:
         for pod in self.pods:
@@ -194,7 +194,7 @@ class Users(NamedTuple):
 
     def _maximum(self, stateful_set: Manifest) -> int:
         key = (stateful_set["kind"], stateful_set["metadata"]["name"])
-        specs: Iterator[Mapping[str, Any]] = (each["spec"] for each in self.autoscalers)
+        specs: Iterator[Mapping[str, Any]] = (autoscaler["spec"] for autoscaler in self.autoscalers)
         targets = ((spec["scaleTargetRef"], int(spec["maxReplicas"])) for spec in specs)
         return max((maximum for target, maximum in targets if (target["kind"], target["name"]) == key), default=0)
 

@@ -161,8 +161,8 @@ def oversized_pvcs(inputs: Inputs) -> tuple[str, ...]:
 
 
 def _undersized_warning(where: str, asked: Size | None, names: list[str], observed: Observed) -> Iterator[str]:
-    found = (observed.objects.get(ObjectKey(CLAIM, name)) for name in names)
-    sizes = (requested_size(live) for live in found if live is not None)
+    claims = (observed.objects.get(ObjectKey(CLAIM, name)) for name in names)
+    sizes = (requested_size(live) for live in claims if live is not None)
     smaller = [size for size in sizes if size is not None and asked is not None and size.amount < asked.amount]
     if asked is not None and smaller:
         listed = join_limited(f"{size.name} ({size.text})" for size in smaller)
@@ -241,8 +241,8 @@ def added_claims(draft: DraftPlan) -> tuple[Finding, ...]:
         for manifest in inputs.desired.groups[group.key]
         if manifest["kind"] == "StatefulSet" and not group.stopped
     )
-    found = ((group.key, manifest, [*_kept(manifest, group, inputs.observed)]) for group, manifest in sets)
-    lacking = ((key, each, [pod for pod in pods if missing_volumes(pod, each)]) for key, each, pods in found)
+    kept = ((group.key, manifest, [*_kept(manifest, group, inputs.observed)]) for group, manifest in sets)
+    lacking = ((key, each, [pod for pod in pods if missing_volumes(pod, each)]) for key, each, pods in kept)
     return tuple(_finding(key, manifest, pods) for key, manifest, pods in lacking if pods)
 
 

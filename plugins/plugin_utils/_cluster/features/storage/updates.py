@@ -32,8 +32,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.cha
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import retain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.expansion import (
+    claims_to_expand,
     deferred,
-    undersized,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import is_ours
@@ -60,13 +60,13 @@ _ANNOTATIONS = ("metadata", "annotations")
 
 def ignored_updates(inputs: Inputs) -> list[str]:
     """Return a warning for the PVCs of each group whose change the API server ignores."""
-    found: dict[tuple[str | None, str], list[str]] = {}
+    ignored: dict[tuple[str | None, str], list[str]] = {}
     for step in pvc_updates(inputs):
         if _is_ignored(step, inputs):
-            found.setdefault((step.group, step.notice.message), []).append(step.key.name)
+            ignored.setdefault((step.group, step.notice.message), []).append(step.key.name)
     return [
         f"{CLAIM} {join_limited(claims)} of group {group}: {_ignored(change)}"
-        for (group, change), claims in found.items()
+        for (group, change), claims in ignored.items()
     ]
 
 
@@ -100,7 +100,7 @@ def pvc_updates(inputs: Inputs) -> tuple[UpdateClaim, ...]:
 def _changed(
     is_deferred: bool, claims: tuple[GroupClaim, ...], inputs: Inputs
 ) -> Iterator[tuple[GroupClaim, Changes, Notice]]:
-    small = {claim.name for claim in undersized(claims[0].group, inputs)} if claims and not is_deferred else set()
+    small = {claim.name for claim in claims_to_expand(claims[0].group, inputs)} if claims and not is_deferred else set()
     for claim in claims:
         size: Changes = {_SIZE: claim.desired.text} if claim.desired and claim.name in small else {}
         others = dict(_described(claim, inputs))
@@ -141,7 +141,9 @@ def _former(claim: GroupClaim, inputs: Inputs) -> tuple[Mapping[str, str], bool]
     if claim.ordinal is None or workload is None:
         return {}, True
     name = template_name(claim.template)
-    templates = (each for each in workload["spec"].get("volumeClaimTemplates") or () if template_name(each) == name)
+    templates = (
+        template for template in workload["spec"].get("volumeClaimTemplates") or () if template_name(template) == name
+    )
     former = next(templates, None)
     if former is None:
         return {}, False
@@ -153,7 +155,9 @@ def _former(claim: GroupClaim, inputs: Inputs) -> tuple[Mapping[str, str], bool]
 def _added_by_admission(claim: GroupClaim, inputs: Inputs) -> set[str]:
     """Return the annotations that the next template has, too, although the spec does not have them."""
     name, templates = template_name(claim.template), admitted_templates(claim.group, inputs)
-    return {annotation for each in templates if template_name(each) == name for annotation in _annotations(each)}
+    return {
+        annotation for template in templates if template_name(template) == name for annotation in _annotations(template)
+    }
 
 
 def _annotations(manifest: Mapping[str, Any]) -> Mapping[str, str]:
@@ -180,8 +184,8 @@ def rejected_patches(draft: DraftPlan) -> tuple[Finding, ...]:
     """
     verdicts = {verdict.step.key: verdict for verdict in draft.verdicts if verdict.step.verdicts == "patches"}
     dependent = {step.group for step in draft.steps if _depends_on_claims(step)}
-    found = ((step, verdicts.get(step.key)) for step in draft.steps if step.verdicts == "patches")
-    rejected = ((step, verdict.rejection) for step, verdict in found if verdict and verdict.rejection)
+    pairs = ((step, verdicts.get(step.key)) for step in draft.steps if step.verdicts == "patches")
+    rejected = ((step, verdict.rejection) for step, verdict in pairs if verdict and verdict.rejection)
     return tuple(finding if step.group in dependent else _of_object(step, finding) for step, finding in rejected)
 
 

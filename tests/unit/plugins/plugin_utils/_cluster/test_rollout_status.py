@@ -255,7 +255,7 @@ def test_a_change_of_the_pods_restarts_the_time_limit() -> None:
 
 
 def test_pods_that_are_not_available_after_a_wait_for_druid_get_the_whole_time_limit() -> None:
-    pending = Pending(("coordinators",), awaited=AWAITED)
+    pending = Pending(("coordinators",), not_recovered=AWAITED)
     waiting = reported(rolling.observed(CLUSTER), reported(rolling.observed(CLUSTER, brokers=ROLLING)), 20, pending)
     lost = rolling.observed(CLUSTER, brokers={"readyReplicas": 1})
     found = reported(lost, waiting, 21, Pending(("coordinators",)))
@@ -298,7 +298,7 @@ def test_the_state_of_druid_before_is_kept_until_the_last_group() -> None:
 
 def test_a_group_that_waits_for_druid_is_part_of_the_rollout() -> None:
     first = reported(rolling.observed(CLUSTER, historicals=ROLLING), pending=Pending(("brokers",), druid_before=BEFORE))
-    waiting = Pending(("brokers",), awaited=AWAITED)
+    waiting = Pending(("brokers",), not_recovered=AWAITED)
     found = reported(rolling.observed(CLUSTER), first, 30, waiting)
     rollout = found["rollout"]
     assert (rollout["group"], rollout["waitingFor"], rollout["pending"]) == ("historicals", AWAITED, ["brokers"])

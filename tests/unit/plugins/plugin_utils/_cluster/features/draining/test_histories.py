@@ -15,8 +15,8 @@ from datetime import UTC, datetime, timedelta
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.decision import drain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import (
+    DrainRequest,
     Limits,
-    Request,
     TaskGroup,
     Worker,
     WorkerGroup,
@@ -110,7 +110,7 @@ class World:
         for request in found.requests[: writes - 1]:
             self._send(request)
 
-    def _send(self, request: Request) -> None:
+    def _send(self, request: DrainRequest) -> None:
         assert self.is_reachable
         if request.verb == "handoff":
             return
