@@ -43,14 +43,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.wor
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.update_claim import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.patch import (
     Changes,
     Notice,
     Noticed,
     UpdateClaim,
     patch_of,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import (
     first_ordinal,
     ordinal_of,

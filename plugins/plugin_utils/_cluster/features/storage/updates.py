@@ -41,13 +41,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.wor
     deletion_is_disabled,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.update_claim import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.patch import (
     Changes,
     Notice,
     UpdateClaim,
     updated_claim,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding

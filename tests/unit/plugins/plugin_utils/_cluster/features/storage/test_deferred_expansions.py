@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.expansion import deferred
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, ObjectKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Verdict
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.update_claim import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.patch import (
     Notice,
     UpdateClaim,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import orphans, rolling

@@ -14,7 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.s
     Orphan,
     StillUsed,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.update_claim import Notice
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.patch import Notice
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.orphans import (

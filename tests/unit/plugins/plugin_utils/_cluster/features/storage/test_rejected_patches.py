@@ -14,11 +14,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.s
     rejected_patches,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import ObjectKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.update_claim import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.patch import (
     Notice,
     UpdateClaim,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, orphans
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import draft
