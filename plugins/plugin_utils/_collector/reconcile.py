@@ -33,7 +33,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.state im
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.steps import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
+    FORBIDDEN,
+    ApiError,
+    KubernetesError,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import (
@@ -107,10 +111,15 @@ def finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Collec
     if options.check_mode:
         return planned
     result = act(api, planned, options)
-    reads.forget()
-    if result.is_deleted or not result.plan.problems or not reads.is_namespace_deleted():
+    if result.is_deleted or not result.plan.problems:
         return result
-    return act(api, deletion_with_namespace(planned), options)
+    reads.forget()
+    try:
+        is_with_namespace = reads.is_namespace_deleted()
+    except KubernetesError:
+        # the next reconcile asks again; this one reports what failed
+        return result
+    return act(api, deletion_with_namespace(planned), options) if is_with_namespace else result
 
 
 def _chart(specified: Collector, collector: Collector, options: Options) -> Chart | None:

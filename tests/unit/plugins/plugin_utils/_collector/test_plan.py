@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,9 +22,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan imp
     deletion_with_namespace,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reads import CollectorReads
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconcile import finalize
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.scope import Kinds
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import FINALIZER, Collector, owner_labels
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import (
+    FINALIZER,
+    HELM_SECRET_TYPE,
+    Collector,
+    owner_labels,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.state import (
     Chart,
     CollectorResult,
@@ -36,6 +45,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import KINDS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._reconcile.memory_api import MemoryApi
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 CHART = Chart("c", "1.0.0", "/charts/c")
@@ -271,3 +281,27 @@ def test_a_release_that_helm_cannot_uninstall_goes_with_its_namespace() -> None:
     result = deletion_with_namespace(planned)
     assert (result.plan.titles, result.release) == ([LAST], None)
     assert result.plan.warnings == ("The release telemetry is deleted with its namespace ns, not by Helm.",)
+
+
+class Unreadable(MemoryApi):
+    """An API server that does not answer whether the namespace is being deleted."""
+
+    def create(self, manifest: Manifest, *_arguments: Any, **_named: Any) -> Manifest:
+        raise self._error("POST", manifest["kind"], "ns", "", 500, "no leader")
+
+
+def test_a_failure_of_helm_is_reported_although_the_read_after_it_fails() -> None:
+    chart = {"metadata": {"name": "c", "version": "1.0.0"}}
+    content = json.dumps({"version": 1, "info": {"status": "deployed"}, "chart": chart}).encode()
+    encoded = base64.b64encode(base64.b64encode(gzip.compress(content))).decode()
+    labels = {**owner_labels("ns", "a"), "version": "1", "status": "deployed"}
+    metadata = {"name": "sh.helm.release.v1.telemetry.v1", "namespace": "ns", "uid": "s", "labels": labels}
+    secret = {"kind": "Secret", "type": HELM_SECRET_TYPE, "metadata": metadata, "data": {"release": encoded}}
+    subject = {"name": "a", "namespace": "ns", "uid": "u", "finalizers": [FINALIZER]}
+    spec = {"collector": {"name": "telemetry"}}
+    result = finalize(
+        Unreadable(objects={("Secret", "s"): secret}),
+        {"kind": "Collector", "metadata": subject, "spec": spec, "status": INSTALLED},
+        Options(),
+    )
+    assert [each.reason for each in result.plan.problems] == [reasons.HELM_FAILED]
