@@ -93,12 +93,12 @@ class KubernetesApi:
         """Return the kinds that the server has in an API version, by name; none if it does not have the version."""
         discovery = replace(self, kinds={_DISCOVERY: ApiResource(api_version, "", namespaced=False)})
         try:
-            found = discovery._request("GET", _DISCOVERY, None)
+            document = discovery._request("GET", _DISCOVERY, None)
         except ApiError as error:
             if error.status == NOT_FOUND:
                 return {}
             raise
-        served = (each for each in found.get("resources") or () if "/" not in each["name"])
+        served = (resource for resource in document.get("resources") or () if "/" not in resource["name"])
         return {each["kind"]: ApiResource(api_version, each["name"], each["namespaced"]) for each in served}
 
     def with_kinds(self, kinds: Mapping[str, ApiResource]) -> KubernetesApi:
@@ -109,9 +109,9 @@ class KubernetesApi:
         """Return the same connection, whose requests have the permissions of this user."""
 
         def headers() -> MutableMapping[str, str]:
-            found = self.headers()
-            found["Impersonate-User"] = user
-            return found
+            headers = self.headers()
+            headers["Impersonate-User"] = user
+            return headers
 
         return replace(self, headers=headers)
 

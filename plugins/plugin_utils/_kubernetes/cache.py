@@ -72,9 +72,9 @@ class RecordingApi(KubernetesApi):
 
     def get(self, kind: str, namespace: str | None, name: str) -> Manifest | None:
         """Return the object, or None if there is none of that name."""
-        found = super().get(kind, namespace, name)
-        self.readings.setdefault(Query(kind, namespace, name), _versions(() if found is None else (found,)))
-        return found
+        live = super().get(kind, namespace, name)
+        self.readings.setdefault(Query(kind, namespace, name), _versions(() if live is None else (live,)))
+        return live
 
     def list_objects(
         self, kind: str, namespace: str | None, label_selector: str = "", field_selector: str = ""
@@ -89,12 +89,12 @@ class RecordingApi(KubernetesApi):
         """Return what the query reads now."""
         if not query.name:
             return _versions(KubernetesApi.list_objects(self, query.kind, query.namespace, query.label_selector))
-        found = KubernetesApi.get(self, query.kind, query.namespace, query.name)
-        return _versions(() if found is None else (found,))
+        live = KubernetesApi.get(self, query.kind, query.namespace, query.name)
+        return _versions(() if live is None else (live,))
 
 
 def _versions(objects: Iterable[Manifest]) -> Versions:
-    return {each["metadata"]["name"]: each["metadata"].get("resourceVersion", "") for each in objects}
+    return {live["metadata"]["name"]: live["metadata"].get("resourceVersion", "") for live in objects}
 
 
 @dataclass
@@ -151,7 +151,9 @@ class CachedApi(RecordingApi):
     def _is_owned(self, live: Manifest) -> bool:
         """True if a resource of the kind owns the object: not a pod, for example."""
         kind = (KINDS[self.owner].api_version, self.owner)
-        return any((each["apiVersion"], each["kind"]) == kind for each in live["metadata"].get("ownerReferences") or ())
+        return any(
+            (owner["apiVersion"], owner["kind"]) == kind for owner in live["metadata"].get("ownerReferences") or ()
+        )
 
     def _request(self, method: str, *args: Any, **kwargs: Any) -> Manifest:
         if method != "GET":

@@ -178,5 +178,5 @@ def _by_name(elements: list[Any], shape: Shape) -> dict[Any, Any]:
     if shape.keys:
         return {"/".join(str(key) for key in shape.key_of(each) if key is not None): each for each in elements}
     mappings = [each for each in elements if isinstance(each, Mapping)]
-    named = {name: each for each in mappings if (name := (each.get("metadata") or each).get("name"))}
+    named = {name: mapping for mapping in mappings if (name := (mapping.get("metadata") or mapping).get("name"))}
     return named if len(named) == len(elements) else dict(enumerate(elements))

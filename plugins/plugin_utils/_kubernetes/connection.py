@@ -152,8 +152,8 @@ def _about_context(options: Mapping[str, Any]) -> str | None:
     choice = f"its contexts are: {', '.join(map(str, known))}" if known else "it has no contexts"
     if specified:
         return f"context (K8S_AUTH_CONTEXT) is {specified}, but the kubeconfig has no context of that name; {choice}"
-    found = f"'s current-context {current} is not one of its contexts" if current else " has no current-context"
-    return f"context (K8S_AUTH_CONTEXT) is not set, and the kubeconfig{found}; {choice}"
+    problem = f"'s current-context {current} is not one of its contexts" if current else " has no current-context"
+    return f"context (K8S_AUTH_CONTEXT) is not set, and the kubeconfig{problem}; {choice}"
 
 
 def _contexts(options: Mapping[str, Any]) -> tuple[list[str], str | None]:
@@ -249,9 +249,9 @@ def _transport(configuration: Configuration, context: ssl.SSLContext | None) -> 
 def _authorization(configuration: Configuration) -> dict[str, str]:
     """Return the token's header; the configuration renews tokens of exec plugins and of service accounts."""
     settings: Any = configuration.auth_settings().values()
-    found = (setting for setting in settings if setting["in"] == "header" and setting["value"])
+    headers = (setting for setting in settings if setting["in"] == "header" and setting["value"])
     # Like kubectl: the file of a token may end with a line break.
-    return {setting["key"]: setting["value"].strip() for setting in found}
+    return {setting["key"]: setting["value"].strip() for setting in headers}
 
 
 def _parts(host: str) -> SplitResult:
@@ -341,7 +341,7 @@ def with_environment(options: Mapping[str, Any], environment: Mapping[str, str])
     settled = dict(options)
     for name, option in OPTIONS.items():
         candidates = [f"K8S_AUTH_{each.upper()}" for each in (option.alias, name) if each]
-        value = next((environment[each] for each in candidates if environment.get(each)), None)
+        value = next((environment[variable] for variable in candidates if environment.get(variable)), None)
         if settled.get(name) is None and value is not None:
             settled[name] = _typed(value, option.type)
     headers = {name: environment.get(f"K8S_AUTH_PROXY_HEADERS_{name.upper()}") for name in _PROXY_HEADERS}

@@ -149,7 +149,9 @@ def required_managed_fields(
 
 def _is_only_ours(live: Manifest, desired: FieldSet) -> bool:
     """True for the usual object: we own what we specify, and others write to its subresources only."""
-    return owned_fields(live) == desired and all(_is_ours(each) or each.get("subresource") for each in _entries(live))
+    return owned_fields(live) == desired and all(
+        _is_ours(entry) or entry.get("subresource") for entry in _entries(live)
+    )
 
 
 def _is_initial(entry: Mapping[str, Any]) -> bool:

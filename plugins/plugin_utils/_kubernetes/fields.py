@@ -25,22 +25,22 @@ class Shape:
     """The structure of one value for server-side apply: a field of ``structure.json``."""
 
     def __init__(self, description: Mapping[str, Any] | None = None) -> None:
-        found = description or {}
+        described = description or {}
         # The type of a mapping with fields, of a mapping's values or of a list's elements.
-        self.type: str | None = found.get("type") or found.get("map") or found.get("list") or None
-        self.is_free_map = "map" in found
-        self.is_quantity = found.get("type") == QUANTITY
+        self.type: str | None = described.get("type") or described.get("map") or described.get("list") or None
+        self.is_free_map = "map" in described
+        self.is_quantity = described.get("type") == QUANTITY
         # The value has a single owner.
-        self.is_atomic = "keys" not in found if "list" in found else bool(found.get("atomic"))
-        self.is_set = "set" in found
+        self.is_atomic = "keys" not in described if "list" in described else bool(described.get("atomic"))
+        self.is_set = "set" in described
         # The merge key of a list, and the server's defaults for missing fields of it.
-        self.keys: tuple[str, ...] = tuple(found.get("keys", ()))
-        self._defaults: Mapping[str, Any] = found.get("defaults", {})
+        self.keys: tuple[str, ...] = tuple(described.get("keys", ()))
+        self._defaults: Mapping[str, Any] = described.get("defaults", {})
         # The shapes of each element of a list, and of each value of a mapping with free keys.
-        scalar = SCALAR if found else self
-        atomic = found.get("atomic_elements", False)
-        self.element: Shape = Shape({"type": self.type, "atomic": atomic}) if found.get("list") else scalar
-        self._values: Shape = Shape({"type": self.type}) if found.get("map") else scalar
+        scalar = SCALAR if described else self
+        atomic = described.get("atomic_elements", False)
+        self.element: Shape = Shape({"type": self.type, "atomic": atomic}) if described.get("list") else scalar
+        self._values: Shape = Shape({"type": self.type}) if described.get("map") else scalar
 
     def child(self, name: str) -> Shape:
         """Return the shape of the field or entry ``name`` of a mapping."""

@@ -78,7 +78,7 @@ def is_finalizer_of_operator(resource: Manifest, finalizer: str) -> bool:
     field = ("f:metadata", "f:finalizers", f'v:"{finalizer}"')
     entries = resource["metadata"].get("managedFields") or ()
     return has_finalizer(resource, finalizer) and any(
-        below(each.get("fieldsV1") or {}, *field) for each in entries if each.get("manager") == ANSIBLE_OPERATOR
+        below(entry.get("fieldsV1") or {}, *field) for entry in entries if entry.get("manager") == ANSIBLE_OPERATOR
     )
 
 

@@ -110,14 +110,14 @@ def schema_errors(schema: Schema, value: Any, path: str = "spec", levels: int = 
     A resource may have been stored under another version of the schema, and its readers rely on the types. Null counts
     as missing, except for an entry of a map of objects.
     """
-    expected, found = _expected_types(schema), _type(value)
-    if expected and found not in expected:
+    expected, actual = _expected_types(schema), _type(value)
+    if expected and actual not in expected:
         yield _mistyped(expected, value, path)
-    elif found in ("object", "array") and not levels:
+    elif actual in ("object", "array") and not levels:
         yield SchemaError(path, TOO_DEEP)
-    elif found == "object":
+    elif actual == "object":
         yield from _field_errors(schema, value, path, levels - 1)
-    elif found == "array":
+    elif actual == "array":
         for index, item in enumerate(value):
             yield from schema_errors(schema.get("items", {}), item, f"{path}[{index}]", levels - 1)
 
@@ -142,13 +142,13 @@ class _Walk:
 
     def value(self, schema: Schema, value: Any, path: str) -> Any:
         coerced = _coerced(schema, value)
-        expected, found = _expected_types(schema), _type(coerced)
-        if expected and found not in expected:
+        expected, actual = _expected_types(schema), _type(coerced)
+        if expected and actual not in expected:
             self.errors.append(_mistyped(expected, coerced, path))
             return coerced
-        if found == "object":
+        if actual == "object":
             return self._object(schema, coerced, path)
-        if found == "array":
+        if actual == "array":
             return self._array(schema, coerced, path)
         self.errors.extend(_violations(schema, coerced, path))
         return coerced
@@ -221,11 +221,11 @@ def _mistyped(expected: tuple[str, ...], value: Any, path: str) -> SchemaError:
 
     The value is shown only if a number or boolean is expected: anywhere else it may be a secret.
     """
-    found = _type(value)
+    actual = _type(value)
     is_shown = _WITHOUT_SECRETS.issuperset(expected) and isinstance(value, str | int | float)
     shown = f"{json.dumps(value, ensure_ascii=False)}: " if is_shown and not _may_have_credentials(value) else ""
     words = " or ".join(_WORDS.get(each, each) for each in expected)
-    return SchemaError(path, "Invalid value", f"{shown}must be {words}, not {_WORDS.get(found, found)}")
+    return SchemaError(path, "Invalid value", f"{shown}must be {words}, not {_WORDS.get(actual, actual)}")
 
 
 def _may_have_credentials(value: Any) -> bool:
@@ -251,8 +251,8 @@ def _text_violations(schema: Schema, value: str, path: str, shown: str) -> Itera
     if len(value) < schema.get("minLength", 0):
         yield _invalid(path, shown, f"should be at least {schema['minLength']} chars long")
     if "pattern" in schema and not re.search(_anchored(schema["pattern"]), value):
-        found = (reason for example, reason in _REASONS.items() if re.search(schema["pattern"], example))
-        yield _invalid(path, shown, next(found, f"should match '{schema['pattern']}'"))
+        reasons = (reason for example, reason in _REASONS.items() if re.search(schema["pattern"], example))
+        yield _invalid(path, shown, next(reasons, f"should match '{schema['pattern']}'"))
 
 
 def _number_violations(schema: Schema, value: float, path: str, shown: str) -> Iterator[SchemaError]:

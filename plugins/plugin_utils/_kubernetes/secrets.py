@@ -75,8 +75,8 @@ def secret_digest(secrets: Iterable[Mapping[str, Any] | None]) -> str:
     """
     digest = hashlib.sha256()
     for secret in secrets:
-        found = secret or {}
-        uid = (found.get("metadata") or {}).get("uid") or ""
-        data = json.dumps(found.get("data"), sort_keys=True)
+        existing = secret or {}
+        uid = (existing.get("metadata") or {}).get("uid") or ""
+        data = json.dumps(existing.get("data"), sort_keys=True)
         digest.update(hmac.digest(uid.encode("ascii"), data.encode("ascii"), "sha256"))
     return base64.b64encode(digest.digest()).decode("ascii")

@@ -75,7 +75,10 @@ def _of_all(plural: str, conditions: Iterable[str], not_awaited: str) -> tuple[M
     one = plural.removesuffix("s")
     return (
         Metric(plural, "gauge", "Resources in the watched namespaces that are not being deleted."),
-        *(Metric(f"{plural}_{each.lower()}", "gauge", f"Resources with the condition {each}.") for each in conditions),
+        *(
+            Metric(f"{plural}_{condition.lower()}", "gauge", f"Resources with the condition {condition}.")
+            for condition in conditions
+        ),
         Metric(
             "not_ready_since_timestamp_seconds",
             "gauge",
