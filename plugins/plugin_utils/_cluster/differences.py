@@ -37,11 +37,11 @@ def change_text(before: Manifest | None, after: Manifest | None) -> str:
     return shown or (f" Only the record of {records}." if records else " Field ownership only.")
 
 
-def listed(found: list[tuple[str, str]]) -> str:
+def listed(changes: list[tuple[str, str]]) -> str:
     """Return the first changed fields as text, and how many more there are."""
-    shown = "; ".join(f"{path}: {change}" for path, change in found[:MAX_CHANGES])
-    more = f" and {len(found) - MAX_CHANGES} more" if len(found) > MAX_CHANGES else ""
-    return f" {shown}{more}" if found else ""
+    shown = "; ".join(f"{path}: {change}" for path, change in changes[:MAX_CHANGES])
+    more = f" and {len(changes) - MAX_CHANGES} more" if len(changes) > MAX_CHANGES else ""
+    return f" {shown}{more}" if changes else ""
 
 
 def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -79,8 +79,8 @@ class Plan(plan.Plan[Step]):
     @property
     def awaited_budgets(self) -> tuple[str, ...]:
         """The PodDisruptionBudgets because of which evictions are not possible now."""
-        found = (key.name for step in self.later if (found := step.restart.eviction) for key in found.budgets)
-        return tuple(dict.fromkeys(found))
+        names = (key.name for step in self.later if (eviction := step.restart.eviction) for key in eviction.budgets)
+        return tuple(dict.fromkeys(names))
 
     def with_warnings(self, warnings: Iterable[str]) -> Self:
         """Return the plan with more warnings about its steps."""

@@ -124,7 +124,7 @@ _SUBDOMAIN = "spec.serviceName"
 def restart_causes(steps: Iterable[Step]) -> Mapping[ObjectKey, tuple[str, ...]]:
     """Return the causes for each workload whose pods restart."""
     written = tuple(steps)
-    evicted = {step.key: (found.cause,) for step in written if (found := step.restart.eviction) is not None}
+    evicted = {step.key: (eviction.cause,) for step in written if (eviction := step.restart.eviction) is not None}
     return evicted | {step.key: tuple(_causes(step, written)) for step in written if _replaces(step)}
 
 

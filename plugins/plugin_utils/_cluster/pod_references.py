@@ -82,11 +82,11 @@ def _sources(pod: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def _uses(source: Mapping[str, Any]) -> Iterator[tuple[ObjectKey, Use]]:
     for field, kind in _KINDS.items():
-        found = source.get(field) or {}
-        name, items = found.get("secretName") or found.get("name"), found.get("items") or ()
+        reference = source.get(field) or {}
+        name, items = reference.get("secretName") or reference.get("name"), reference.get("items") or ()
         if name:
-            keys = frozenset([found["key"]] if "key" in found else [item["key"] for item in items])
-            is_optional = bool(found.get("optional"))
+            keys = frozenset([reference["key"]] if "key" in reference else [item["key"] for item in items])
+            is_optional = bool(reference.get("optional"))
             yield ObjectKey(kind, name), Use(keys or None, frozenset() if is_optional else keys, is_optional)
 
 

@@ -109,14 +109,14 @@ def _in_druid(result: ClusterResult, context: Context, options: Options, *, is_p
         desired = feature.desired_in_druid(desired, result.inputs)
     for feature in FEATURES:
         with options.phases("decide"):
-            found = feature.in_druid(result, desired, result.inputs.reads)
+            planned = feature.in_druid(result, desired, result.inputs.reads)
         plan = result.plan
-        texts = tuple(dict.fromkeys((*plan.warnings, *found.warnings)))
-        result = replace(result, plan=replace(plan, findings=(*plan.findings, *found.findings), warnings=texts))
+        texts = tuple(dict.fromkeys((*plan.warnings, *planned.warnings)))
+        result = replace(result, plan=replace(plan, findings=(*plan.findings, *planned.findings), warnings=texts))
         if is_plan:
-            result = replace(result, plan=replace(result.plan, steps=(*result.plan.steps, *found.steps)))
-        elif found.steps:
-            result = _acted(result, found.steps, context, options)
+            result = replace(result, plan=replace(result.plan, steps=(*result.plan.steps, *planned.steps)))
+        elif planned.steps:
+            result = _acted(result, planned.steps, context, options)
     return result
 
 

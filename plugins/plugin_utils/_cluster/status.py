@@ -101,10 +101,10 @@ def digest_of_warning(text: str) -> str:
 
 def warning_messages(document: Mapping[str, Any]) -> dict[str, str]:
     """Return the messages of the conditions about warnings in a status, by type."""
-    found = (
+    of_warnings = (
         condition for condition in document.get("conditions") or () if condition["type"] in (WARNINGS, ROLLOUT_WARNINGS)
     )
-    return {each["type"]: each["message"] for each in found}
+    return {each["type"]: each["message"] for each in of_warnings}
 
 
 def shown_warnings(message: str) -> list[str]:
@@ -207,7 +207,11 @@ def requeue_after(document: Mapping[str, Any], now: datetime, has_changed: bool 
         (
             *((waited,) if is_moving else ()),
             *((DRUID_SECONDS,) if (document.get("rollout") or {}).get("waitingFor") else ()),
-            *(min(found, MAX_SECONDS) for feature in FEATURES if (found := feature.requeue(document, now)) is not None),
+            *(
+                min(seconds, MAX_SECONDS)
+                for feature in FEATURES
+                if (seconds := feature.requeue(document, now)) is not None
+            ),
         ),
         default=None,
     )

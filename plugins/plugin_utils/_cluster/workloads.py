@@ -116,8 +116,8 @@ def missing_volumes(pod: Manifest, stateful_set: Manifest) -> list[str]:
 
 def subdomain(pod: Manifest) -> str:
     """Return the name of the Service that the name of the pod in DNS belongs to."""
-    found: str = (pod.get("spec") or {}).get("subdomain") or ""
-    return found
+    service: str = (pod.get("spec") or {}).get("subdomain") or ""
+    return service
 
 
 _VERSION = re.compile(r"v?([0-9]{1,6}(?:\.[0-9]{1,6})*)(?![0-9])")

@@ -98,8 +98,8 @@ def dry_runs(draft: DraftPlan) -> tuple[Verdict, ...]:
 
 def rejections(draft: DraftPlan) -> tuple[Finding, ...]:
     """Return the rejections of writes by the API server; one for all if the namespace is missing."""
-    found = (verdict.rejection for verdict in draft.verdicts if verdict.step.verdicts == "writes")
-    return tuple(dict.fromkeys(rejection for rejection in found if rejection is not None))
+    rejected = (verdict.rejection for verdict in draft.verdicts if verdict.step.verdicts == "writes")
+    return tuple(dict.fromkeys(rejection for rejection in rejected if rejection is not None))
 
 
 def confirmed(candidates: Iterable[_Step], verdicts: Iterable[Verdict]) -> tuple[_Step, ...]:

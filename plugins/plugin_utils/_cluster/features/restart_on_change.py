@@ -108,22 +108,22 @@ class RestartOnChange(Feature):
 
         This is known before workers are drained, for example.
         """
-        found = inputs.desired
-        if found.verbatim:
+        rendered = inputs.desired
+        if rendered.verbatim:
             # What the API server rejects in a pod template stays until that changes: this is decided again.
-            found = render(inputs.cluster, inputs.observed.preserved(inputs.cluster))
+            rendered = render(inputs.cluster, inputs.observed.preserved(inputs.cluster))
         is_on = _is_on(inputs)
-        records = {group.key: _record(group, found, inputs, is_on=is_on) for group in inputs.cluster.groups}
+        records = {group.key: _record(group, rendered, inputs, is_on=is_on) for group in inputs.cluster.groups}
         groups = {
             key: tuple(
                 records[key].of_workload(manifest) if manifest["kind"] in WORKLOADS else manifest
                 for manifest in manifests
             )
-            for key, manifests in found.groups.items()
+            for key, manifests in rendered.groups.items()
         }
-        verbatim = {key: records[key].of_workload(manifest) for key, manifest in found.verbatim.items()}
-        desired = replace(found, groups=groups, verbatim=verbatim)
-        return replace(inputs, desired=keep_duplicates(desired, inputs.observed) if found.verbatim else desired)
+        verbatim = {key: records[key].of_workload(manifest) for key, manifest in rendered.verbatim.items()}
+        desired = replace(rendered, groups=groups, verbatim=verbatim)
+        return replace(inputs, desired=keep_duplicates(desired, inputs.observed) if rendered.verbatim else desired)
 
     def warnings(self, inputs: Inputs) -> Iterator[str]:
         """Yield warnings about settings without effect, objects that cannot be read, and pods that do not restart."""

@@ -212,10 +212,10 @@ def _kind(group: Group) -> Iterator[Problem]:
 def _deployment_claims(group: Group) -> Iterator[Problem]:
     templates = group.node.get("volumeClaimTemplates") or []
     if group.is_deployment and templates:
-        found = [(template.get("metadata") or {}).get("name", "") for template in templates]
+        specified = [(template.get("metadata") or {}).get("name", "") for template in templates]
         message = "cannot be PVC templates of a Deployment, whose pods share their volumes"
         remedy = "remove them, and use persistentVolumeClaim or volumes, or set kind to StatefulSet"
-        yield Problem(_path(group, "volumeClaimTemplates"), found, message, remedy)
+        yield Problem(_path(group, "volumeClaimTemplates"), specified, message, remedy)
 
 
 def _unique_name(group: Group) -> Iterator[Problem]:

@@ -73,8 +73,8 @@ def evictions(inputs: Inputs, others: Iterable[Step]) -> tuple[Evict, ...]:
     """Return the eviction of the next pod of each group, unless one of the other steps replaces its pods."""
     replaced = {step.group for step in others if _replaces_pods(step)}
     groups = (group for group in inputs.cluster.groups if group.key not in replaced)
-    found = ((group, outdated_pods(group, inputs.observed)) for group in groups)
-    return tuple(_eviction(group, pods, inputs) for group, pods in found if pods)
+    outdated = ((group, outdated_pods(group, inputs.observed)) for group in groups)
+    return tuple(_eviction(group, pods, inputs) for group, pods in outdated if pods)
 
 
 def outdated_pods(group: Group, observed: Observed) -> list[Manifest]:

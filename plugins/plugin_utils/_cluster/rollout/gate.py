@@ -65,8 +65,8 @@ def gate(steps: Sequence[Step], inputs: Inputs, blocked: Sequence[Step] = ()) ->
     """
     restarts = {step.group or "": step for step in steps if step.restart.pods}
     order = rollout_order(inputs.cluster, (*restarts.values(), *blocked))
-    found = group_states(inputs.cluster, inputs.observed, as_it_is=True)
-    states = {state.key: _without_stuck_controller(state, restarts.get(state.key)) for state in found}
+    current = group_states(inputs.cluster, inputs.observed, as_it_is=True)
+    states = {state.key: _without_stuck_controller(state, restarts.get(state.key)) for state in current}
     created = {step.group for step in steps if step.live is None and step.key.kind in WORKLOADS}
     rolls = bool(inputs.cluster.spec.get("rollingDeploy"))
     behind = behind_blocked(order.groups, blocked, restarts, states, inputs.cluster.annotations)
@@ -106,7 +106,7 @@ def _is_next(
     allowed: Collection[str],
 ) -> bool:
     """True if all pods are available, so that the first pods of the next group may restart."""
-    begins = (key for key in allowed if not ((found := restarts[key].restart.eviction) and found.has_begun))
+    begins = (key for key in allowed if not ((eviction := restarts[key].restart.eviction) and eviction.has_begun))
     return any(begins) and all(states[key].is_complete and key not in created for key in order)
 
 
@@ -135,9 +135,10 @@ def _allowed(
     unavailable = [key for key in order if not states[key].is_complete or key in created]
     if not unavailable:
         waiting = [key for key in order if key in restarts]
-        return [*(key for key in waiting if (found := restarts[key].restart.eviction) and found.has_begun), *waiting][
-            :1
-        ]
+        return [
+            *(key for key in waiting if (eviction := restarts[key].restart.eviction) and eviction.has_begun),
+            *waiting,
+        ][:1]
     down = [key for key in unavailable if key in restarts and states[key].is_down]
     working = [key for key in unavailable if key not in down and (key in restarts or states[key].is_rolling)]
     first = sorted(working, key=lambda key: _precedence(states[key], restarts.get(key)))[:1]
@@ -177,15 +178,15 @@ def _is_held(step: Step, held: Collection[str]) -> bool:
 
 def _in_order(steps: Iterable[Step], order: Sequence[str], restarts: Collection[str], inputs: Inputs) -> Iterator[Step]:
     """Yield the steps. Groups that restart at the same time are written in order, and none after one that fails."""
-    found = [*steps]
+    unordered = [*steps]
     restarting = [key for key in order if key in restarts]
     ordered = sorted(
-        (step for step in found if _is_held(step, restarting)), key=lambda step: restarting.index(step.group or "")
+        (step for step in unordered if _is_held(step, restarting)), key=lambda step: restarting.index(step.group or "")
     )
     if inputs.cluster.annotations.get(names.RESTART_OUT_OF_ORDER_ANNOTATION) != "true":
         earlier = {key: frozenset(restarting[:number]) for number, key in enumerate(restarting)}
         ordered = [replace(step, follows=earlier[step.group or ""]) for step in ordered]
-    for step in found:
+    for step in unordered:
         yield ordered.pop(0) if _is_held(step, restarting) else step
 
 

@@ -46,12 +46,12 @@ class NotCreated(NamedTuple):
 def events_of_missing_pods(inputs: Inputs) -> tuple[Manifest, ...]:
     """Return the events of the namespace, if a pod is missing whose absence only they explain."""
     live = inputs.observed
-    found = (
+    pods_of_groups = (
         (workload, [*live.pods_of(group)]) for group in inputs.cluster.groups if (workload := live.workload(group))
     )
     is_needed = any(
         next(_missing(workload, pods), None) or any(next(_unbound_claims(pod, live), None) for pod in pods)
-        for workload, pods in found
+        for workload, pods in pods_of_groups
     )
     return inputs.reads.list_objects(EVENT, field_selector=_SELECTOR) if is_needed else ()
 

@@ -111,10 +111,10 @@ def failure(pod: Manifest, known: Explanations = NOTHING) -> Iterator[str]:
     containers = _containers(pod)
     waiting = next(filter(_waits_for_change, containers), None)
     if waiting is not None:
-        found = waiting["state"]["waiting"]
+        state = waiting["state"]["waiting"]
         # the message of a crash loop only names the pod again, and changes with every pause
-        text = "" if found["reason"] == _CRASH_LOOP else found.get("message")
-        yield f"{_head(pod, waiting)}: {found['reason']}{f': {text}' if text else ''}{_last_end(pod, waiting, known)}"
+        text = "" if state["reason"] == _CRASH_LOOP else state.get("message")
+        yield f"{_head(pod, waiting)}: {state['reason']}{f': {text}' if text else ''}{_last_end(pod, waiting, known)}"
     elif is_unready(pod) and not is_terminating(pod) and not is_evicted(pod):
         ended = next(filter(_is_down, containers), None)
         if ended is not None:
@@ -153,8 +153,10 @@ def has_restarted(container: _Container) -> bool:
 
 def explanation(pod: Manifest, known: Explanations, *, only_causes: bool = False) -> Iterator[str]:
     """Yield why a pod whose containers run is not ready, if it is known; `only_causes`: not just what shows it."""
-    found, status = known.get(_name(pod)), pod.get("status") or {}
-    is_cause, text = (found.is_cause, found.text) if found else (False, "" if status.get("reason") else _message(pod))
+    problem, status = known.get(_name(pod)), pod.get("status") or {}
+    is_cause, text = (
+        (problem.is_cause, problem.text) if problem else (False, "" if status.get("reason") else _message(pod))
+    )
     if not text or (only_causes and not is_cause):
         return
     if is_unready(pod) and not is_terminating(pod) and next(failure(pod), None) is None:
@@ -237,16 +239,21 @@ def _why(pod: Manifest, container: _Container, ended: Mapping[str, Any], known: 
         yield _more_memory(pod, container)
         return
     printed = excerpt(_one_line(ended.get("message")), MAX_MESSAGE_CHARACTERS, END)
-    found = known.get(_name(pod))
-    text = (found.text if found else "") or _message(pod) or printed or _EXIT_CODES.get(ended.get("exitCode") or 0)
+    known_problem = known.get(_name(pod))
+    text = (
+        (known_problem.text if known_problem else "")
+        or _message(pod)
+        or printed
+        or _EXIT_CODES.get(ended.get("exitCode") or 0)
+    )
     yield from filter(None, ((text or "").rstrip("."), log_command(pod, container)))
 
 
 def _more_memory(pod: Manifest, container: _Container) -> str:
     spec = pod.get("spec") or {}
     containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
-    found: _Container = next((each for each in containers if each["name"] == container["name"]), {})
-    limit = ((found.get("resources") or {}).get("limits") or {}).get("memory")
+    current: _Container = next((each for each in containers if each["name"] == container["name"]), {})
+    limit = ((current.get("resources") or {}).get("limits") or {}).get("memory")
     which = f"its memory limit of {limit}" if limit else "the memory of its node"
     return f"the container needs more than {which}, raise it or lower the sizes of its JVM"
 

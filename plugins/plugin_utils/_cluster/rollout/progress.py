@@ -149,11 +149,11 @@ def current_rollout(
     before = previous.get("rollout") or {}
     rolling = _rolling(cluster, observed, states, pending, before)
     # A pod of another group that is not ready for a moment does not end the rollout of this one.
-    found = min(rolling, key=lambda each: each[0].key != before.get("group"), default=None)
-    found = found or _waiting(cluster, observed, pending, before)
-    if found is None:
+    first = min(rolling, key=lambda each: each[0].key != before.get("group"), default=None)
+    first = first or _waiting(cluster, observed, pending, before)
+    if first is None:
         return None
-    group, workload = found
+    group, workload = first
     state = next(each for each in states if each.key == group.key)
     known = pending.druid_before if pending.druid_before is not None else before.get(DRUID_BEFORE)
     rollout = replace(
@@ -170,8 +170,8 @@ def _waiting(
     """Return the group that was restarted last, while the next one waits for Druid."""
     if not pending.not_recovered:
         return None
-    found = ((group, observed.workload(group)) for group in cluster.groups if group.key == before.get("group"))
-    return next(((group, workload) for group, workload in found if workload is not None), None)
+    previous = ((group, observed.workload(group)) for group in cluster.groups if group.key == before.get("group"))
+    return next(((group, workload) for group, workload in previous if workload is not None), None)
 
 
 def _rolling(

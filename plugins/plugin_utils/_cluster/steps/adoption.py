@@ -63,10 +63,10 @@ def _differs(pod: Manifest, template: Manifest) -> bool:
 def _removed(pod: Manifest, template: Manifest) -> Iterator[str]:
     containers = {container["name"]: container for container in pod["spec"].get("containers") or ()}
     for desired in template["spec"].get("containers") or ():
-        found = containers.get(desired["name"], {})
-        yield from (name for name in _OURS if found.get(name) and not desired.get(name))
+        running = containers.get(desired["name"], {})
+        yield from (name for name in _OURS if running.get(name) and not desired.get(name))
         names = {each["name"] for each in desired.get("env") or ()}
-        yield from (each["name"] for each in found.get("env") or () if each["name"] not in names)
+        yield from (each["name"] for each in running.get("env") or () if each["name"] not in names)
 
 
 def volumes_of_templates(pod: Manifest) -> list[str]:

@@ -286,9 +286,9 @@ def _types(group: Group) -> Iterator[str]:
 def pods_above(name: str, ordinal: int, observed: Observed) -> Iterator[int]:
     """Yield the ordinals of the pods of the StatefulSet from `ordinal` on."""
     for pod in observed.of_kind("Pod"):
-        found = ordinal_of(pod, name)
-        if found is not None and found >= ordinal:
-            yield found
+        number = ordinal_of(pod, name)
+        if number is not None and number >= ordinal:
+            yield number
 
 
 def pvcs_above(name: str, templates: Iterable[str], ordinal: int, observed: Observed) -> list[str]:

@@ -157,8 +157,8 @@ def _staying(
     listed = entries_of(_answer(druid, COORDINATOR_CONFIG) or {}, LIST)
     known = (entry.server for entry in record if entry.server)
     candidates = frozenset((*known, *listed, *(server.name for server in servers)))
-    found = (names_of(pod, group, candidates) for group, _name, pod in _kept_pods(inputs) if pod is not None)
-    return frozenset().union(*found)
+    names_by_pod = (names_of(pod, group, candidates) for group, _name, pod in _kept_pods(inputs) if pod is not None)
+    return frozenset().union(*names_by_pod)
 
 
 def _answer(druid: DruidState, question: Question[Any]) -> Any:

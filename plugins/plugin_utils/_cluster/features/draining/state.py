@@ -109,9 +109,9 @@ class WorkerGroup:
 
     def index(self, name: str) -> int:
         """Return the position of the pod of this name, also if it does not exist."""
-        found = self.pod(name)
+        existing = self.pod(name)
         first = next((_ordinal(pod.name) - pod.index for pod in self.pods), 0)
-        return _ordinal(name) - first if found is None else found.index
+        return _ordinal(name) - first if existing is None else existing.index
 
 
 def _ordinal(name: str) -> int:

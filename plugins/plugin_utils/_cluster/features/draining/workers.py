@@ -203,12 +203,12 @@ def _removal(record: Record, pod: WorkerPod | None) -> Released:
     return _going(Released(record, awaited=f"pod {record.pod} is terminating"), record, pod)
 
 
-def _going(found: Released, record: Record, pod: WorkerPod | None) -> Released:
+def _going(going: Released, record: Record, pod: WorkerPod | None) -> Released:
     """Return what is known; if the process of the released pod has started again since, it must not get tasks."""
     if pod is None or pod.uid != record.uid or pod.is_terminating or pod.worker is None or not pod.worker.is_enabled:
-        return found
+        return going
     request = DrainRequest("disable", pod.worker.host, pod.name)
-    return replace(found, record=replace(record, is_ours=True), requests=(request,))
+    return replace(going, record=replace(record, is_ours=True), requests=(request,))
 
 
 def _successor(group: WorkerGroup, record: Record, pod: WorkerPod | None) -> Released:

@@ -190,10 +190,10 @@ def to_annotation(records: Iterable[Record]) -> str:
 def from_annotation(text: str | None) -> tuple[Record, ...]:
     """Return the records; an entry that a person has broken counts as none."""
     try:
-        found = json.loads(text or "[]")
+        document = json.loads(text or "[]")
     except (ValueError, RecursionError):
         return ()
-    entries = (_record(each) for each in (found if isinstance(found, list) else ()))
+    entries = (_record(each) for each in (document if isinstance(document, list) else ()))
     by_pod = {entry.pod: entry for entry in entries if entry is not None}
     return tuple(by_pod.values())
 

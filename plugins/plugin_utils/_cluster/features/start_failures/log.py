@@ -205,9 +205,9 @@ def reason_of_end(text: str, masked: Callable[[str], str]) -> str:
     lines = _lines(text, masked)
     start = max((number for number, line in enumerate(lines) if _FATAL.search(line)), default=None)
     statements = [] if start is None else [*_statements(lines[start:])]
-    found = _first(_OF_JAVA, lines[-_LAST_LINES:]) or _first(_OF_DRUID, statements[::-1])
-    if found or not statements:
-        return found or obstacle(text, masked, ())
+    exception = _first(_OF_JAVA, lines[-_LAST_LINES:]) or _first(_OF_DRUID, statements[::-1])
+    if exception or not statements:
+        return exception or obstacle(text, masked, ())
     cause = ([statement for statement in statements if not _WRAPPERS.search(statement)] or statements)[-1]
     # the same with what has failed because of it
     return f"its log has: {_short(next(statement for statement in statements if statement.startswith(cause)))}"
@@ -222,8 +222,8 @@ def obstacle(text: str, masked: Callable[[str], str], ports: Sequence[int]) -> s
         return f"Druid listens on port {own}, but its probe asks port {asked}: set druid.port of the group to this port"
     attempt = max((number for number, line in enumerate(lines) if _ATTEMPT.search(line)), default=None)
     tried = [] if attempt is None or any(map(_PORTS.search, lines[attempt:])) else lines[attempt:]
-    if found := _first(_OF_DRUID, [*_statements(tried)]):
-        return found
+    if unreachable := _first(_OF_DRUID, [*_statements(tried)]):
+        return unreachable
     states = [state for line in lines if (state := _ZOOKEEPER.search(line))]
     if not states or states[-1]["connected"]:
         return ""
