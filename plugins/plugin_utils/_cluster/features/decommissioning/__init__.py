@@ -15,15 +15,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import nam
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import exists_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.blocking import is_latest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import SpecifiedConfigs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.decision import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.decommission import (
     Decommission,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.groups import (
-    LIST,
-    decommission_of,
-    druid_state,
-    live_replicas,
-    with_names,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.record import (
     FIELD,
@@ -33,6 +26,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.reports import (
     decommission_events,
     decommission_findings,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.shrinking_groups import (
+    LIST,
+    decommission_of,
+    druid_state,
+    live_replicas,
+    with_names,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.situation import (
     HISTORICAL,

@@ -9,15 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.decision import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.decommission import (
     Decommission,
     TooSmall,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.groups import (
-    LIST,
-    druid_state,
-    situation,
-    unavailable,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.record import (
     Entry,
@@ -25,6 +19,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.replicas import (
     unknown_replicas,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.shrinking_groups import (
+    LIST,
+    druid_state,
+    situation,
+    unavailable,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.situation import STRATEGY
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, ObjectKey, Observed

@@ -12,10 +12,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.groups import (
-    drains,
-    is_under_way,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import (
     BLOCKED,
     DRAINING,
@@ -26,6 +22,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     is_requested,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.steps import Post
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.worker_groups import (
+    drains,
+    is_under_way,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.writes import (
     drain_requests,
     with_copies,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.decision import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.decommission import (
     EMPTY_SECONDS,
     decommission,
 )

@@ -22,14 +22,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     strategy_warnings,
     with_decommission,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.groups import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.record import (
+    to_annotation,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.shrinking_groups import (
     decommission_of,
     druid_state,
     situation,
     with_names,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.record import (
-    to_annotation,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ClusterResult, Plan

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.decision import drain
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.drain import drain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import (
     DrainRequest,
     Limits,

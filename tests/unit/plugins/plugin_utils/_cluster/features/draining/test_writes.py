@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.groups import drains
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import Record
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.worker_groups import drains
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.writes import (
     from_annotation,
     to_annotation,

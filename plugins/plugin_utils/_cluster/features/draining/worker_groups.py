@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.decision import drain
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.drain import drain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import (
     GroupDrain,
     Record,

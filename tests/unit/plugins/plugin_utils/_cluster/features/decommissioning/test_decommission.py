@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.decision import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.decommission import (
     Decommission,
     TooSmall,
     decommission,

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.groups import is_broken
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.worker_groups import is_broken
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SHORT, LONG = "2025-12-31T23:31:00Z", "2025-12-31T23:30:00Z"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.groups import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.shrinking_groups import (
     restart_seconds,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render

@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_conf
     SpecifiedConfigs,
     specified,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.decision import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.decommission import (
     Decommission,
     decommission,
 )
