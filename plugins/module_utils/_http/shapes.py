@@ -272,7 +272,10 @@ _FORMS = (
     _form(rf"(?:POST|DELETE) {_COORDINATOR}/lookups/config/*/*", _nothing),
     # Segments.
     _form(rf"GET {_COORDINATOR}/metadata/datasources(?:/*/segments|\?.*)", _each(_text)),
-    _form(rf"GET {_COORDINATOR}/metadata/datasources/*/unusedSegments\?.*", _each(_has(dataSegment=_SEGMENT))),
+    _form(
+        rf"GET {_COORDINATOR}/metadata/datasources/*/unusedSegments\?.*",
+        _each(_either(_has(dataSegment=_SEGMENT), _SEGMENT)),
+    ),
     _form(rf"GET {_COORDINATOR}/datasources/*/loadstatus\?.*", _either(_nothing, _values(_number))),
     _form(rf"(?:POST|DELETE) (?:{_OVERLORD}|{_COORDINATOR})/datasources/*(?:/mark\w+)?", _MARKED),
     # Servers.

@@ -12,6 +12,7 @@ Since Druid 32 they are marked at ``/druid/indexer/v1/datasources`` of the Overl
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
@@ -33,8 +34,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.segments impo
     Interval,
     Segment,
     Timeline,
+    counted,
     parsed,
-    segment_of,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task import Job
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
@@ -64,10 +65,12 @@ def unused_segments(client: DruidClient, datasource: str, interval: str | None) 
         # in a query, an underscore separates the two instants of an interval
         limits = {"interval": interval and interval.replace("/", "_"), "limit": PAGE, "lastSegmentId": last}
         found = client.get(path(*_METADATA, datasource, "unusedSegments"), params={**limits, "sortOrder": "ASC"})
-        yield from (each["dataSegment"] for each in found)
-        if len(found) < PAGE:
+        # Druid 29 returns the segments themselves
+        segments = [each.get("dataSegment", each) for each in found]
+        yield from segments
+        if len(segments) < PAGE:
             return
-        last = found[-1]["dataSegment"]["identifier"]
+        last = segments[-1]["identifier"]
 
 
 class Datasource(Document):
@@ -137,8 +140,8 @@ class Datasource(Document):
     def _fetch(self) -> dict[str, int]:
         segments = self._read_used()
         interval = parsed(self._interval or ETERNITY)
-        used = sum(interval.contains(each.interval) for each in segments)
-        self._overlapping = sum(interval.overlaps(each.interval) for each in segments) - used
+        used = sum(count for each, count in segments.items() if interval.contains(each.interval))
+        self._overlapping = sum(count for each, count in segments.items() if interval.overlaps(each.interval)) - used
         if self._state == UNUSED:
             return {USED: used}
         if self._state == DELETED:
@@ -149,8 +152,8 @@ class Datasource(Document):
             unused = self._unused_before_29(used)
         return {USED: used, UNUSED: unused}
 
-    def _read_used(self) -> list[Segment]:
-        """Return all used segments. Without a refresh, the Coordinator returns those of a minute ago, or more."""
+    def _read_used(self) -> Counter[Segment]:
+        """Return the numbers of all used segments. Without a refresh, they would be those of a minute ago, or more."""
         refresh = {"forceMetadataRefresh": True, "interval": "2000-01-01_2000-01-02", "simple": True}
         # plain text if nothing is in that interval
         with suppress(InvalidResponse):
@@ -158,10 +161,10 @@ class Datasource(Document):
         try:
             identifiers = self._client.get(path(*_METADATA, self._datasource, "segments"))
         except NotFound:
-            return []
-        return [segment_of(each, self._datasource) for each in identifiers]
+            return Counter()
+        return counted(identifiers, self._datasource)
 
-    def _count_unused(self, used: list[Segment]) -> int:
+    def _count_unused(self, used: Iterable[Segment]) -> int:
         """Count the unused segments up to a limit; for USED, only those that would be used."""
         timeline = Timeline(used if self._state == USED else ())
         count, self._unused_in = 0, None

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.module_utils._serde.times import canonical_interval
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import NOT_SET, InvalidInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import NOT_SET, DruidError, InvalidInput
 
 # All of time in Druid (Intervals.ETERNITY).
 ETERNITY = "-146136543-09-08T08:23:32.096Z/146140482-04-24T15:36:27.903Z"
@@ -71,16 +72,21 @@ _CANONICAL = re.compile(rf"({_INSTANT.pattern})/({_INSTANT.pattern})")
 def _instant(text: str) -> Instant:
     found = _INSTANT.fullmatch(text)
     if found is None:
-        raise ValueError(text)
+        raise DruidError(f"Druid returned an instant of an unknown form: {text!r}.")
     return Instant(int(found[1]), found[2])
 
 
-def segment_of(identifier: str, datasource: str) -> Segment:
-    """Return the segment with this id (``SegmentId``). ValueError if it is not one of the datasource."""
+def counted(identifiers: Iterable[str], datasource: str) -> Counter[Segment]:
+    """Return the number of partitions of each segment with one of these ids (``SegmentId``). There may be very many."""
+    found = Counter(_parts_of(each, datasource) for each in identifiers)
+    return Counter({Segment(Interval.parse(*ends), version): count for (*ends, version), count in found.items()})
+
+
+def _parts_of(identifier: str, datasource: str) -> tuple[str, str, str]:
     found = _OF_ID.fullmatch(identifier.removeprefix(f"{datasource}_"))
     if found is None:
-        raise ValueError(identifier)
-    return Segment(Interval.parse(found["start"], found["end"]), found["version"])
+        raise DruidError(f"Druid returned an id of a segment in an unknown form: {identifier!r}.")
+    return found["start"], found["end"], found["version"]
 
 
 def interval_of(text: str | None) -> str | None:

@@ -42,8 +42,8 @@ def days(*numbers: int) -> set[str]:
 class Druid:
     """Its segments of the datasource a, and its supervisors and tasks.
 
-    ``lists_unused``, ``marks_at_overlord``: as from Druid 29 and 32 on. ``outcome``: the status of a task of type kill.
-    ``meanwhile``: what happens when such a task has ended. ``loses``: the requests whose response is lost.
+    ``lists_unused``, ``wraps_segments``, ``marks_at_overlord``: as from Druid 29, 30 and 32 on. ``outcome``: the status
+    of a task of type kill. ``meanwhile``: what happens when such a task has ended.
     """
 
     def __init__(self, server: Server, client: DruidClient) -> None:
@@ -52,7 +52,7 @@ class Druid:
         self.supervisors: list[dict[str, Any]] | None = []
         self.tasks: dict[str, dict[str, Any]] = {}
         self.kills: list[dict[str, Any]] = []
-        self.lists_unused = self.marks_at_overlord = True
+        self.lists_unused = self.marks_at_overlord = self.wraps_segments = True
         self.outcome: dict[str, Any] = {"statusCode": "SUCCESS"}
         self.meanwhile: Callable[[], Any] = dict
         self.status_of_submission = 200
@@ -121,10 +121,10 @@ class Druid:
         found = [each for each in self._within(self.unused, query.get("interval", [""])[0]) if each > after]
         return [self._described(each) for each in found[: int(query["limit"][0])]]
 
-    @staticmethod
-    def _described(identifier: str) -> dict[str, Any]:
+    def _described(self, identifier: str) -> dict[str, Any]:
         _name, start, end, version = identifier.split("_")
-        return {"dataSegment": {"identifier": identifier, "interval": f"{start}/{end}", "version": version, "size": 10}}
+        segment = {"identifier": identifier, "interval": f"{start}/{end}", "version": version, "size": 10}
+        return {"dataSegment": segment} if self.wraps_segments else segment
 
     @staticmethod
     def _within(segments: set[str], interval: str) -> list[str]:
@@ -317,9 +317,12 @@ def test_before_29_unused_segments_are_only_known_without_used_ones(druid: Druid
 INFO: dict[str, Any] = {"datasource": "a", "interval": None, "used": False, "by": "datasource", "limit": 2}
 
 
-def test_unused_segments_are_read_by_pages_up_to_a_limit(druid: Druid, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("wraps_segments", [True, False])
+def test_unused_segments_are_read_by_pages_up_to_a_limit(
+    druid: Druid, monkeypatch: pytest.MonkeyPatch, wraps_segments: bool
+) -> None:
     monkeypatch.setattr(_resource, "PAGE", 1)
-    druid.unused = days(1, 2, 3)
+    druid.unused, druid.wraps_segments = days(1, 2, 3), wraps_segments
     total = segment_info(druid.client, INFO)
     assert [(each["count"], each["size"], each["rows"]) for each in total["segments"]] == [(3, 30, None)]
     limited = segment_info(druid.client, {**INFO, "by": "interval"})

@@ -13,12 +13,12 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.segments impo
     ETERNITY,
     Segment,
     Timeline,
+    counted,
     interval_of,
     parsed,
-    segment_of,
     valid_datasource,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, InvalidInput
 
 DAY = "2020-01-01T00:00:00.000Z/2020-01-02T00:00:00.000Z"
 NEXT_DAY = "2020-01-02T00:00:00.000Z/2020-01-03T00:00:00.000Z"
@@ -35,13 +35,14 @@ def segment(interval: str, version: str = "1") -> Segment:
 @pytest.mark.parametrize("partition", ["", "_12"])
 def test_id_of_a_segment(datasource: str, interval: str, partition: str) -> None:
     identifier = f"{datasource}_{interval.replace('/', '_')}_2026-11-29T23:31:30.486Z{partition}"
-    assert segment_of(identifier, datasource) == segment(interval, "2026-11-29T23:31:30.486Z")
+    found = counted([identifier, identifier], datasource)
+    assert found == {segment(interval, "2026-11-29T23:31:30.486Z"): 2}
     assert parsed(interval).text == interval
 
 
 def test_id_of_another_form() -> None:
-    with pytest.raises(ValueError, match="clicks_x"):
-        segment_of("clicks_x", "clicks")
+    with pytest.raises(DruidError, match="clicks_x"):
+        counted(["clicks_x"], "clicks")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,85 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Segments that newer ones overshadow, of all time, whose response is lost, or that a task is about to add to."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import PartialFailure
+from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on
+from testbed.druid.druid import Druid
+from testbed.druid_plugin import druid, share_druid
+from testbed.recording_proxy import Loss
+
+__all__ = ["druid", "share_druid"]
+
+TASK = "POST /druid/indexer/v1/task"
+
+
+@pytest.fixture
+def direct(druid: Druid) -> Iterator[Direct]:
+    with direct_on(druid) as found:
+        yield found
+
+
+@pytest.fixture
+def name(druid: Druid) -> Iterator[str]:
+    """A name whose tasks are ended, as it has to be quoted in a path."""
+    name = f"ö 50%_{secrets.token_hex(4)}"
+    yield name
+    for task in druid.request("GET", "/druid/indexer/v1/runningTasks"):
+        if name in task["id"]:
+            druid.request("POST", f"/druid/indexer/v1/task/{task['id']}/shutdown")
+
+
+def ingest(direct: Direct, datasource: str, granularity: str, *times: str) -> None:
+    schema = {
+        "dataSource": datasource,
+        "timestampSpec": {"column": "ts", "format": "auto"},
+        "dimensionsSpec": {"dimensions": ["page"]},
+        "granularitySpec": {"segmentGranularity": granularity, "rollup": False},
+    }
+    source = {"type": "inline", "data": "\n".join(f"{time},a" for time in times)}
+    reading = {"type": "csv", "columns": ["ts", "page"]}
+    io_config = {"type": "index_parallel", "inputSource": source, "inputFormat": reading}
+    spec: dict[str, Any] = {"type": "index_parallel", "spec": {"dataSchema": schema, "ioConfig": io_config}}
+    direct.task(spec=spec, wait=True)
+
+
+def test_overshadowed_segments_are_deleted_and_not_used_again(direct: Direct, name: str) -> None:
+    ingest(direct, name, "hour", "2020-01-01T00", "2020-01-01T01", "2020-01-02T00")
+    # replaces the first two
+    ingest(direct, name, "day", "2020-01-01")
+    keep = {"datasource": name, "state": "deleted", "used_segments": "keep", "wait": True}
+    assert not direct.datasource(datasource=name, state="used", check_mode=True)["changed"]
+    assert direct.datasource(**keep)["segments"] == {"used": 2, "unused": 0}
+    assert not direct.datasource(**keep)["changed"]
+    direct.datasource(datasource=name, state="deleted", used_segments="delete", wait=True)
+
+
+def test_segment_of_all_time_with_a_lost_response(direct: Direct, name: str) -> None:
+    ingest(direct, name, "all", "2020-01-01", "2021-01-01")
+    result = direct.datasource(datasource=name, interval="2000/2030", state="unused")
+    assert "1 used segments lie only partly" in result["warnings"][0]
+    direct.proxy.fail_next(Loss.CUT, method="DELETE")
+    assert direct.datasource(datasource=name, state="unused")["segments"] == {"used": 0}
+    direct.proxy.fail_next(Loss.CUT, method="POST", path="/task$")
+    assert direct.datasource(datasource=name, state="deleted", wait=True)["segments"] == {"used": 0, "unused": 0}
+    assert set(direct.writes) == {TASK}
+
+
+def test_task_that_may_add_segments(direct: Direct, name: str) -> None:
+    ingest(direct, name, "day", "2020-01-01")
+    noop = f"{name}_noop"
+    direct.task(id=noop, spec={"type": "noop", "dataSource": name, "runTime": 600_000})
+    with pytest.raises(PartialFailure, match=rf"new segments are added by task '{noop}'"):
+        direct.datasource(datasource=name, state="deleted", used_segments="delete")
+    assert direct.writes == []
+    direct.task(id=noop, state="absent")
+    direct.datasource(datasource=name, state="deleted", used_segments="delete", wait=True)
