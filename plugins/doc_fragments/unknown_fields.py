@@ -16,9 +16,9 @@ options:
     description:
       - What to do if Druid does not know a specified field, such as one with a typing error, which it drops.
       - V(warn) sets the other fields, and names the unknown ones in a warning.
-      - V(fail) is an error that names them. Where Druid's current state shows that it does not know a field, nothing is
-        sent, and check mode fails as well. Druid shows nothing about what does not exist yet, and not all of every kind
-        of object. The module then fails after the change, and the other fields are set.
+      - V(fail) is an error that names them. Where Druid has shown that it does not know a field, nothing is sent, and
+        check mode fails as well. Of a supervisor and a compaction, only the write of a field shows that. The module
+        then fails after the change, and the other fields are set.
       - Druid's response also lacks some fields that have their default. With V(fail), leave these out.
     type: str
     choices: [warn, fail]

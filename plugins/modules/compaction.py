@@ -14,8 +14,11 @@ author:
 description:
   - Creates, updates and removes the configuration of automatic compaction, for one datasource or for many in one call.
   - Merges the specified fields into the current configuration. Mappings are merged recursively. Lists are replaced as
-    a whole. A field that is not specified keeps its value. A field that is V(null) is removed.
+    a whole. A field that is not specified keeps its value, unless the last write of this module had specified it. A
+    field that is V(null) is removed.
   - Configurations are compared in Druid's own form. A configuration without changes is not sent.
+  - Each write adds a short text to the C(taskContext), in the key C(druidops), which remembers what was specified, and
+    what Druid has made of it. Results do not have the text.
   - Since Druid 33 the module uses the Overlord's API, which also supports compaction supervisors (C(useSupervisors),
     see M(druidops.druid.dynamic_config)). If these are enabled, the module updates the supervisor
     C(autocompact__<datasource>). A suspended supervisor stays suspended. To suspend it, or to create such a supervisor

@@ -14,9 +14,12 @@ author:
 description:
   - Creates, updates, suspends, resumes and terminates supervisors, one or many in one call.
   - Merges the specified fields into the current specification. Mappings are merged recursively. Lists are replaced as a
-    whole. A field that is not specified keeps its value. A field that is V(null) is removed.
+    whole. A field that is not specified keeps its value, unless the last write of this module had specified it. A field
+    that is V(null) is removed.
   - Specifications are compared in Druid's own form. For example, V(PT1H) equals V(PT3600S), V(hour) equals V(HOUR), and
     a dimension may be specified by its name only. A supervisor without changes is not sent, and so is not restarted.
+  - Each write adds a short text to the C(context) of the supervisor, in the key C(druidops), which remembers what was
+    specified. What Druid makes of a specification therefore causes no second write. Results do not have the text.
   - The types V(kafka) and V(autocompact) are tested against Druid. The types V(kinesis) and V(rabbit) are supported
     according to the documentation of their specifications, and V(scheduled_batch) by its id.
 extends_documentation_fragment:

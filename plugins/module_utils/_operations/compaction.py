@@ -23,7 +23,10 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.compacti
 )
 from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Audit, audit
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import masked
-from ansible_collections.druidops.druid.plugins.module_utils._spec.compaction import specified_compaction
+from ansible_collections.druidops.druid.plugins.module_utils._spec.compaction import (
+    canonical_compaction,
+    specified_compaction,
+)
 
 
 def ensure_compaction(client: DruidClient, params: Mapping[str, Any], *, check_mode: bool) -> dict[str, Any]:
@@ -52,9 +55,10 @@ def _compaction(
 
 
 def _desired(item: Item) -> tuple[str, dict[str, Any] | None]:
-    """Return the datasource and its desired configuration, None if it should not be compacted."""
-    specified = specified_compaction(item.options.get("datasource"), document_of(item.options, "config") or {})
-    return specified["dataSource"], specified if item.is_present else None
+    """Return the datasource and its specified configuration, None if it should not be compacted."""
+    config = document_of(item.options, "config") or {}
+    datasource = specified_compaction(item.options.get("datasource"), config)["dataSource"]
+    return datasource, config if item.is_present else None
 
 
 _COORDINATORS = path("druid", "coordinator", "v1", "compaction", "status")
@@ -67,7 +71,7 @@ def compaction_info(client: DruidClient, params: Mapping[str, Any]) -> list[dict
     return [
         {
             "datasource": name,
-            "config": masked(configs[name]),
+            "config": masked(canonical_compaction(configs[name])),
             **({"status": statuses.get(name)} if params["status"] else {}),
         }
         for name in sorted(configs)

@@ -156,6 +156,7 @@ def _target(client: DruidClient, item: Item) -> DesiredSupervisor:
         _suspension(spec, item.options.get("suspended")),
         item.is_present,
         supervisor_warnings(specified),
+        specified,
     )
 
 

@@ -12,21 +12,24 @@ slots of the cluster are configurable.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound
-from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Audit, Document
+from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Audit
 from ansible_collections.druidops.druid.plugins.module_utils._resources.dynamic_config import DynamicConfig
+from ansible_collections.druidops.druid.plugins.module_utils._resources.remembered import RememberedDocument
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import SUPERVISORS, supervisor_path
 from ansible_collections.druidops.druid.plugins.module_utils._spec.compaction import (
+    CONTEXT,
     canonical_compaction,
     merged_compaction,
     specified_compaction,
-    unknown_compaction,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_config import COMPACTION
+from ansible_collections.druidops.druid.plugins.module_utils._spec.memory import digest_of_left_over
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path
 
 # The first release whose Overlord serves the API. Since then the Coordinator's API is deprecated.
@@ -40,18 +43,20 @@ def is_by_overlord(client: DruidClient) -> bool:
 
 
 def all_compaction(client: DruidClient) -> dict[str, Any]:
-    """Return all configurations by datasource, in canonical form, with one request."""
+    """Return all configurations by datasource, with one request."""
     list_path = path(*OVERLORDS, "config", "datasources") if is_by_overlord(client) else path(*COORDINATORS)
     found = client.get(list_path).get("compactionConfigs") or []
-    return {each["dataSource"]: canonical_compaction(each) for each in found}
+    return {each["dataSource"]: each for each in found}
 
 
-class Compaction(Document):
+class Compaction(RememberedDocument):
     """
     The configuration of a datasource. ``desired`` is merged into it; None removes it.
 
     ``configs``: the configurations of all datasources, if they were read together.
     """
+
+    _kind = "compaction"
 
     def __init__(
         self,
@@ -63,12 +68,37 @@ class Compaction(Document):
     ) -> None:
         super().__init__(client, f"compaction of datasource {datasource!r}", audit)
         self._datasource = datasource
+        self._config = desired
         self._desired = None if desired is None else specified_compaction(datasource, desired)
         self._configs = configs or {}
 
     def read(self) -> dict[str, Any] | None:
         """Return the configuration. The list omits those that the user may not read, so these are read separately."""
-        return self._configs.get(self._datasource) or self._fetch()
+        config = self._configs.get(self._datasource)
+        return self._fetch() if config is None else dict(canonical_compaction(self._remembered(config)))
+
+    def write(self, before: Any, after: Any) -> dict[str, Any] | None:
+        """Create, update or remove it, and return the new state. Errors as for any document.
+
+        What Druid has made of it is written in its context, since that compacts nothing again.
+        """
+        now: dict[str, Any] | None = super().write(before, after)
+        left_over = "" if now is None else digest_of_left_over(now, self._merged(now))
+        if left_over not in ("", self._left_over):
+            self._left_over = left_over
+            try:
+                self._send(now, after)
+            except DruidError as error:
+                self._warn(f"What Druid has made of it is not remembered, so that the next run sends it again: {error}")
+        return now
+
+    @property
+    def _document(self) -> Any:
+        return self._config
+
+    @property
+    def _place(self) -> Path:
+        return CONTEXT
 
     @property
     def _specified(self) -> Any:
@@ -76,27 +106,24 @@ class Compaction(Document):
 
     def _fetch(self) -> dict[str, Any] | None:
         try:
-            return dict(canonical_compaction(self._client.get(self._path)))
+            return dict(canonical_compaction(self._remembered(self._client.get(self._path))))
         except NotFound:
             return None
 
-    def _unknown(self, before: Any) -> Iterable[Path]:
-        return unknown_compaction(before, self._desired)
-
     def _merged(self, before: Any) -> dict[str, Any] | None:
-        return merged_compaction(before, self._desired)
+        return merged_compaction(before, self._desired, self._former)
 
     def _send(self, before: Any, after: Any) -> None:
         if after is None:
             self._delete()
         elif self._is_suspended():
             # the compaction API would resume the supervisor
-            spec = {"type": "autocompact", "spec": after, "suspended": True}
+            spec = {"type": "autocompact", "spec": self._marked(after), "suspended": True}
             unmodified = {"skipRestartIfUnmodified": "true"}
             self._client.post(SUPERVISORS, spec, unmodified, idempotent=True, audit=self._audit)
         else:
             target = self._path if is_by_overlord(self._client) else path(*COORDINATORS)
-            self._client.post(target, after, idempotent=True, audit=self._audit)
+            self._client.post(target, self._marked(after), idempotent=True, audit=self._audit)
 
     def _delete(self) -> None:
         try:

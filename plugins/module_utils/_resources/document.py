@@ -21,7 +21,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization
     added_fields,
     differing_values,
     kept_fields,
-    removed_fields,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
     MAX_VALUE_LENGTH,
@@ -90,9 +89,9 @@ class Document(ABC):
     def _fetch(self) -> Any:
         """Read the current state from Druid, in canonical form, None if it does not exist."""
 
-    @abstractmethod
     def _unknown(self, before: Any) -> Iterable[Path]:
         """Return the paths of the fields that Druid does not know, as far as ``before`` shows."""
+        return ()
 
     @abstractmethod
     def _merged(self, before: Any) -> Any:
@@ -182,11 +181,11 @@ class Document(ABC):
                 "omits its default. Check the name, or remove the field.",
                 self.unknown,
             )
-        for field in removed_fields(now, after):
-            self._warn(f"{self._client.product} sets field {field} to its default if it is null. Leave it out.")
-        for field, value in differing_values(masked(now), masked(after)):
-            form = truncate(json.dumps(value), MAX_VALUE_LENGTH)
-            self._warn(f"Druid normalizes {field} to {form}. Use Druid's form.")
+        for field, value, specified in differing_values(masked(now), masked(after)):
+            # for null Druid has its default
+            if specified is not None:
+                form = truncate(json.dumps(value), MAX_VALUE_LENGTH)
+                self._warn(f"Druid normalizes {field} to {form}. Use Druid's form.")
 
     def _warn(self, text: str, *others: list[str]) -> None:
         warning = f"{self._name[0].upper()}{self._name[1:]}: {text}"

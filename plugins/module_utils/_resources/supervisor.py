@@ -10,7 +10,7 @@ Offsets are reset with ``/reset`` (in every version) and ``/resetOffsets`` (sinc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -21,18 +21,19 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
     ServerError,
     Unreachable,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Document
 from ansible_collections.druidops.druid.plugins.module_utils._resources.orphaned_tasks import (
     find_orphaned_tasks,
     shut_down_orphaned_tasks,
     status_payload,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._resources.remembered import RememberedDocument
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor_start import (
     STARTING,
     SupervisorStarts,
     detailed_state,
     wait_until_started,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._spec import memory
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, merge
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import (
     DesiredSupervisor,
@@ -41,7 +42,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor im
     merged_spec,
     stream_name,
     stream_of,
-    unknown_supervisor_fields,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
     DruidError,
@@ -85,7 +85,7 @@ def all_specs(client: DruidClient) -> dict[str, Any]:
     return {each["id"]: each["spec"] for each in client.get(SUPERVISORS, params={"full": "true"})}
 
 
-class Supervisor(Document):
+class Supervisor(RememberedDocument):
     """
     A supervisor and its desired state.
 
@@ -93,6 +93,7 @@ class Supervisor(Document):
     ``orphaned_tasks``: the ids of the tasks that were shut down after its termination, unless ``keeps_orphaned_tasks``.
     """
 
+    _kind = "supervisor"
     # stopping a stream takes up to 80 seconds
     settle_timeout = 100.0
 
@@ -109,15 +110,19 @@ class Supervisor(Document):
         self._target = target
         for text in target.warnings:
             self._warn(text)
+        self._is_whole = target.is_whole
         self._specs = specs or {}
         self._starts = starts
         self._keeps_orphaned_tasks = keeps_orphaned_tasks
         self.orphaned_tasks: tuple[str, ...] = ()
+        # the marker before the write, and that of the write
+        self._previous: memory.Marker | None = None
+        self._sent: memory.Marker | None = None
 
     def read(self) -> dict[str, Any] | None:
         """Return the current specification. The list omits those that the user may not read, so these are read here."""
         spec = self._specs.get(self._target.id)
-        return self._fetch() if spec is None else canonical(spec)
+        return self._fetch() if spec is None else canonical(self._remembered(spec))
 
     def write(self, before: Any, after: Any) -> dict[str, Any] | None:
         """Create, update or terminate it, and return the new specification. Errors as for any document."""
@@ -152,9 +157,33 @@ class Supervisor(Document):
     def _specified(self) -> Any:
         return self._target.spec
 
+    @property
+    def _document(self) -> Any:
+        return self._target.document
+
+    @property
+    def _place(self) -> Path:
+        return memory.place_of(self._target.spec or {})
+
     def _fetch(self) -> dict[str, Any] | None:
-        spec = self._get()
+        spec = self._remembered(self._get())
         return None if spec is None else canonical(spec)
+
+    def _settled(self, before: Any, after: Any) -> Any:
+        """Return the desired state in Druid's form, which is in its history of the supervisor."""
+        known = super()._settled(before, after)
+        if known is not None or self._marker is None:
+            return known
+        try:
+            rows = self._client.get(supervisor_path(self._target.id, "history"))
+        except DruidError as error:
+            self._warn(
+                "Druid's history of it cannot be read, which shows whether another client has changed it, or only "
+                f"Druid the form of what was specified. Nothing is sent: {error}"
+            )
+            return before
+        found = memory.baseline(rows, self._marker, self._place)
+        return None if found is None else memory.settled(before, after, canonical(found))
 
     def _get(self) -> Any:
         """Return the specification, None if the supervisor is missing in the list as well."""
@@ -166,17 +195,14 @@ class Supervisor(Document):
         # a leader that has just started loads the list first
         return self._client.get(supervisor_path(self._target.id))
 
-    def _unknown(self, before: Any) -> Iterable[Path]:
-        return unknown_supervisor_fields(before, self._target)
-
     def _merged(self, before: Any) -> dict[str, Any] | None:
-        return merged_spec(before, self._target)
+        return merged_spec(before, self._target, self._former)
 
     def _is_desired(self, now: Any, after: Any) -> bool:
         """Compare with what was sent: a supervisor that was created concurrently may read another stream."""
         if now is None or after is None:
             return now is after
-        return are_same(merge(now, after), now)
+        return (self._sent is not None and self._marker == self._sent) or are_same(merge(now, after), now)
 
     def _send(self, before: Any, after: Any) -> None:
         if after is None:
@@ -184,7 +210,10 @@ class Supervisor(Document):
         elif before is not None and differ_in_suspension_only(before, after):
             self._toggle("suspend" if after["suspended"] else "resume")
         else:
-            self._post(after)
+            self._previous, spec = self._marker, self._marked(after)
+            marker = memory.marker_in(spec, self._place)
+            self._sent = None if marker == self._previous else marker
+            self._post(spec)
 
     def _post(self, spec: Mapping[str, Any]) -> None:
         # since Druid 33 an unmodified supervisor is not restarted; older versions ignore the parameter
@@ -204,7 +233,7 @@ class Supervisor(Document):
             return ""
         lost = f"Supervisor {self._target.id!r} was lost during the update"
         try:
-            self._post(before)
+            self._post(memory.with_marker(before, self._place, self._previous) if self._previous else before)
         except DruidError as error:
             kept = f"Druid keeps its spec: GET {supervisor_path(self._target.id, 'history')}."
             return f"{lost} and could not be restored: {error} {kept}"

@@ -14,11 +14,9 @@ from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class 
     Field,
     Json,
     Kind,
-    extended,
     in_form,
     of_kind,
     omits,
-    returns,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import (
     column_type,
@@ -49,8 +47,6 @@ def _with_name(value: Json) -> Json:
 _FINALIZED: Mapping[str, Field] = {"shouldFinalize": omits(True)}
 _HLL: Mapping[str, Field] = {
     **_FINALIZED,
-    "lgK": returns(12),
-    "tgtHllType": returns("HLL_4"),
     "stringEncoding": omits("utf16le", form=lower),
     "round": omits(False),
 }
@@ -59,13 +55,6 @@ _SIMPLE = [f"{number}{function}" for number, function in product(("long", "doubl
 _SIMPLE_CLASS = DruidClass(
     "query.aggregation.SimpleLongAggregatorFactory",
     one_of=(frozenset({"fieldName", "expression"}),),
-)
-_NUMERIC_TIMED = [f"{number}{end}" for number, end in product(("long", "double", "float"), ("First", "Last"))]
-_TIMED = DruidClass(
-    "query.aggregation.firstlast.first.NumericFirstAggregatorFactory", {"timeColumn": returns("__time")}
-)
-_TIMED_STRING = extended(
-    _TIMED, "query.aggregation.firstlast.first.StringFirstAggregatorFactory", maxStringBytes=returns(1024)
 )
 _HLL_CLASS = DruidClass(f"{_SKETCHES}.hll.HllSketchAggregatorFactory", _HLL)
 
@@ -80,28 +69,14 @@ KINDS: Mapping[str, Kind] = {
             ),
             "cardinality": DruidClass(
                 "query.aggregation.cardinality.CardinalityAggregatorFactory",
-                {"fields": of_kind("dimensionSpec"), "byRow": returns(False), "round": returns(False)},
+                {"fields": of_kind("dimensionSpec")},
                 _with_fields,
-            ),
-            **dict.fromkeys(_NUMERIC_TIMED, _TIMED),
-            **dict.fromkeys(("stringFirst", "stringLast"), _TIMED_STRING),
-            "stringAny": DruidClass(
-                "query.aggregation.any.StringAnyAggregatorFactory",
-                {"maxStringBytes": returns(1024), "aggregateMultipleValues": returns(True)},
-            ),
-            "hyperUnique": DruidClass(
-                "query.aggregation.hyperloglog.HyperUniquesAggregatorFactory",
-                {"isInputHyperUnique": returns(False), "round": returns(False)},
             ),
             "expression": DruidClass(
                 "query.aggregation.ExpressionLambdaAggregatorFactory",
                 {
                     "fields": omits([], form=sorted_texts),
-                    "accumulatorIdentifier": returns("__acc"),
-                    "isNullUnlessAggregated": returns(True),
-                    "shouldAggregateNullInputs": returns(True),
-                    "shouldCombineAggregateNullInputs": returns(True),
-                    "maxSizeBytes": returns(1024, form=number_of_bytes),
+                    "maxSizeBytes": in_form(number_of_bytes),
                 },
                 derived=(("combine", "fold"), ("initialCombineValue", "initialValue")),
             ),
@@ -109,26 +84,11 @@ KINDS: Mapping[str, Kind] = {
                 "query.aggregation.SingleValueAggregatorFactory", {"columnType": in_form(column_type)}
             ),
             "thetaSketch": DruidClass(
-                f"{_SKETCHES}.theta.SketchMergeAggregatorFactory",
-                {
-                    **_FINALIZED,
-                    "size": returns(16384),
-                    "isInputThetaSketch": omits(False),
-                },
+                f"{_SKETCHES}.theta.SketchMergeAggregatorFactory", {**_FINALIZED, "isInputThetaSketch": omits(False)}
             ),
             "quantilesDoublesSketch": DruidClass(
                 f"{_SKETCHES}.quantiles.DoublesSketchAggregatorFactory",
-                {**_FINALIZED, "k": returns(128), "maxStreamLength": returns(1000000000)},
-            ),
-            **dict.fromkeys(
-                ("KllDoublesSketch", "KllFloatsSketch"),
-                DruidClass(
-                    f"{_SKETCHES}.kll.KllSketchAggregatorFactory",
-                    {"k": returns(200), "maxStreamLength": returns(1000000000)},
-                ),
-            ),
-            "arrayOfDoublesSketch": DruidClass(
-                f"{_SKETCHES}.tuple.ArrayOfDoublesSketchAggregatorFactory", {"nominalEntries": returns(4096)}
+                _FINALIZED,
             ),
             "HLLSketchBuild": _HLL_CLASS,
             "HLLSketchMerge": _HLL_CLASS,

@@ -17,7 +17,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class 
     of_kind,
     omits,
     returns,
-    with_default_fields,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import (
     column_type,
@@ -88,22 +87,11 @@ KINDS: Mapping[str, Kind] = {
                 {
                     "timestampSpec": of_kind("timestampSpec"),
                     "dimensionsSpec": of_kind("dimensionsSpec"),
-                    "metricsSpec": returns([], "aggregator"),
-                    "granularitySpec": with_default_fields("granularitySpec"),
-                    "transformSpec": returns({"filter": None, "transforms": []}, "transformSpec"),
+                    "metricsSpec": of_kind("aggregator"),
+                    "granularitySpec": of_kind("granularitySpec"),
+                    "transformSpec": of_kind("transformSpec"),
                     "projections": omits(None, "projection"),
                 },
-                is_complete=True,
-                incomplete=frozenset(
-                    {
-                        "parser",
-                        "baseTable",
-                        "segmentGranularitySpec",
-                        "dimensionsSpec",
-                        "metricsSpec",
-                        "granularitySpec",
-                    }
-                ),
             )
         }
     ),
@@ -112,11 +100,8 @@ KINDS: Mapping[str, Kind] = {
             "": DruidClass(
                 "data.input.impl.TimestampSpec",
                 {
-                    "column": returns("timestamp"),
-                    "format": returns("auto"),
                     "missingValue": in_form(canonical_timestamp),
                 },
-                is_complete=True,
             )
         }
     ),
@@ -125,10 +110,8 @@ KINDS: Mapping[str, Kind] = {
             "": DruidClass(
                 "data.input.impl.DimensionsSpec",
                 {
-                    "dimensions": returns([], "dimension"),
-                    "dimensionExclusions": returns([], form=sorted_set),
-                    "includeAllDimensions": returns(False),
-                    "useSchemaDiscovery": returns(False),
+                    "dimensions": of_kind("dimension"),
+                    "dimensionExclusions": in_form(sorted_set),
                 },
                 _with_spatial,
             )
@@ -163,8 +146,7 @@ KINDS: Mapping[str, Kind] = {
         {
             "": DruidClass(
                 "segment.transform.TransformSpec",
-                {"filter": of_kind("filter"), "transforms": returns([])},
-                is_complete=True,
+                {"filter": of_kind("filter")},
             )
         }
     ),
@@ -173,7 +155,7 @@ KINDS: Mapping[str, Kind] = {
             "": DruidClass(
                 "data.input.impl.AggregateProjectionSpec",
                 {
-                    "virtualColumns": returns([], "virtualColumn"),
+                    "virtualColumns": of_kind("virtualColumn"),
                     "groupingColumns": omits([], "dimension"),
                     "aggregators": omits([], "aggregator"),
                 },

@@ -28,16 +28,13 @@ class Field:
 
     ``kind``: the kind of its value, or of the elements of its list. ``form``: returns a value as GET has it.
     ``default``: the value that Druid uses if the field is missing or null. ``omitted``: GET does not have the field
-    while it has its default. ``ignored``: Druid accepts the field without any effect, and GET never has it.
-    ``by_fields``: the default is an object each of whose fields has its own default.
+    while it has its default, as far as is known: that makes warnings and diffs quieter, and no difference of writes.
     """
 
     kind: str = ""
     form: Form | None = None
     default: Any = Unknown.DEFAULT
     omitted: bool = False
-    ignored: bool = False
-    by_fields: bool = False
 
     @property
     def has_default(self) -> bool:
@@ -60,17 +57,9 @@ def of_kind(kind: str) -> Field:
     return Field(kind)
 
 
-def with_default_fields(kind: str, default: Any = Unknown.DEFAULT) -> Field:
-    """Return a field whose default is an object of this kind, each of whose fields has its own default."""
-    return Field(kind, default=default, by_fields=True)
-
-
 def in_form(form: Form) -> Field:
     """Return a field whose value GET has in one form."""
     return Field(form=form)
-
-
-IGNORED = Field(ignored=True)
 
 
 def _unchanged(value: Json) -> Json:
@@ -85,8 +74,7 @@ class DruidClass:
     ``source``: its name in Druid, below ``org.apache.druid``. ``fields``: those that differ in what is sent and what
     GET has. ``shape``: changes of the whole object, such as fields with another name, before its fields are changed.
     ``one_of``: fields of which Druid accepts one. ``derived``: a field that Druid derives
-    from another one unless it is set, and that one. ``is_complete``: GET has every field that this class knows, except
-    those that the table omits and ``incomplete``.
+    from another one unless it is set, and that one. ``is_complete``: GET has every field that this class knows.
     """
 
     source: str
@@ -95,16 +83,10 @@ class DruidClass:
     one_of: tuple[frozenset[str], ...] = ()
     derived: tuple[tuple[str, str], ...] = ()
     is_complete: bool = False
-    incomplete: frozenset[str] = frozenset()
 
     def field(self, name: str) -> Field:
         """Return the field, one without any rule if it is not in the table."""
         return self.fields.get(name, _PLAIN)
-
-    def returns(self, name: str) -> bool:
-        """Return whether GET has this field in every case if this Druid knows it."""
-        found = self.field(name)
-        return self.is_complete and not (name in self.incomplete or found.omitted or found.ignored)
 
 
 _PLAIN = Field()

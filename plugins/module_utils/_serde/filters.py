@@ -17,7 +17,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class 
     in_form,
     of_kind,
     omits,
-    returns,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import (
     column_type,
@@ -103,7 +102,6 @@ def _with_output(value: Json) -> Json:
 _EXTRACTED: Mapping[str, Field] = {"extractionFn": of_kind("extractionFn")}
 _ONE_FIELD: Mapping[str, Field] = {"field": of_kind("filter")}
 _LOGICAL: Mapping[str, Field] = {"fields": of_kind("filter")}
-_LOOKUP: Mapping[str, Field] = {"retainMissingValue": returns(False), "optimize": returns(True)}
 _VALUE_TYPE: Mapping[str, Field] = {"matchValueType": in_form(column_type)}
 
 
@@ -127,7 +125,7 @@ _FILTERS: Mapping[str, DruidClass] = {
             "upper": in_form(text),
             "lowerStrict": omits(False),
             "upperStrict": omits(False),
-            "ordering": returns({"type": "lexicographic"}, form=_ordering),
+            "ordering": in_form(_ordering),
         },
         shape=_with_ordering,
     ),
@@ -145,7 +143,7 @@ _FILTERS: Mapping[str, DruidClass] = {
     "arrayContainsElement": _filter("ArrayContainsElementFilter", {"elementMatchValueType": in_form(column_type)}),
     "columnComparison": _filter("ColumnComparisonDimFilter", {"dimensions": of_kind("dimensionSpec")}),
     "spatial": _filter("SpatialDimFilter", {"bound": of_kind("spatialBound")}),
-    "search": _filter("SearchQueryDimFilter", {**_EXTRACTED, "query": of_kind("searchQuery")}),
+    "search": _filter("SearchQueryDimFilter", _EXTRACTED),
     "": _filter("DimFilter", _EXTRACTED),
 }
 KINDS: Mapping[str, Kind] = {
@@ -156,13 +154,10 @@ KINDS: Mapping[str, Kind] = {
             "": DruidClass(
                 "query.dimension.DefaultDimensionSpec",
                 {
-                    "outputType": returns("STRING", form=column_type),
+                    "outputType": in_form(column_type),
                     "extractionFn": of_kind("extractionFn"),
                     "delegate": of_kind("dimensionSpec"),
                     "values": in_form(sorted_texts),
-                    "isWhitelist": returns(True),
-                    "lookup": of_kind("lookup"),
-                    **_LOOKUP,
                 },
                 _with_output,
             )
@@ -171,13 +166,6 @@ KINDS: Mapping[str, Kind] = {
         types={"LegacyDimensionSpec": "default"},
         from_text=_dimension,
     ),
-    "lookup": Kind({"map": DruidClass("query.extraction.MapLookupExtractor", {"isOneToOne": returns(False)})}),
-    "searchQuery": Kind(
-        dict.fromkeys(
-            ("contains", "fragment"),
-            DruidClass("query.search.ContainsSearchQuerySpec", {"caseSensitive": returns(False)}),
-        )
-    ),
     "extractionFn": Kind(
         {
             "upper": DruidClass("query.extraction.UpperExtractionFn", shape=_with_locale),
@@ -185,27 +173,13 @@ KINDS: Mapping[str, Kind] = {
             "timeFormat": DruidClass(
                 "query.extraction.TimeFormatExtractionFn",
                 {
-                    "granularity": returns({"type": "none"}, form=canonical_granularity),
+                    "granularity": in_form(canonical_granularity),
                     "timeZone": in_form(canonical_time_zone),
-                    "asMillis": returns(False),
                 },
             ),
-            "time": DruidClass("query.extraction.TimeDimExtractionFn", {"joda": returns(False)}),
-            "regex": DruidClass(
-                "query.extraction.RegexDimExtractionFn", {"index": returns(1), "replaceMissingValue": returns(False)}
-            ),
-            "substring": DruidClass("query.extraction.SubstringDimExtractionFn", {"index": returns(0)}),
-            "bucket": DruidClass("query.extraction.BucketExtractionFn", {"size": returns(1.0), "offset": returns(0.0)}),
-            "lookup": DruidClass(
-                "query.lookup.LookupExtractionFn",
-                {"lookup": of_kind("lookup"), "injective": returns(False), **_LOOKUP},
-            ),
-            "stringFormat": DruidClass(
-                "query.extraction.StringFormatExtractionFn", {"nullHandling": returns("nullstring", form=lower)}
-            ),
+            "stringFormat": DruidClass("query.extraction.StringFormatExtractionFn", {"nullHandling": in_form(lower)}),
             "registeredLookup": DruidClass(
-                "query.lookup.RegisteredLookupExtractionFn",
-                {"retainMissingValue": omits(False), "optimize": returns(True)},
+                "query.lookup.RegisteredLookupExtractionFn", {"retainMissingValue": omits(False)}
             ),
             "cascade": DruidClass("query.extraction.CascadeExtractionFn", {"extractionFns": of_kind("extractionFn")}),
         }

@@ -14,7 +14,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class 
     Json,
     Kind,
     in_form,
-    returns,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import is_whole, whole
 from ansible_collections.druidops.druid.plugins.module_utils._serde.time_zones import canonical_time_zone
@@ -88,13 +87,10 @@ def _of_duration(granularity: Json) -> Any:
 SPEC = DruidClass(
     "indexer.granularity.UniformGranularitySpec",
     {
-        "segmentGranularity": returns("DAY", form=canonical_granularity),
-        "queryGranularity": returns({"type": "none"}, form=canonical_granularity),
-        "type": returns("uniform"),
-        "rollup": returns(True),
-        "intervals": returns([], form=canonical_intervals),
+        "segmentGranularity": in_form(canonical_granularity),
+        "queryGranularity": in_form(canonical_granularity),
+        "intervals": in_form(canonical_intervals),
     },
-    is_complete=True,
 )
 KINDS: Mapping[str, Kind] = {
     "granularitySpec": Kind({"": SPEC}, types={"UNIFORM": "uniform"}),
@@ -104,7 +100,6 @@ KINDS: Mapping[str, Kind] = {
             "": DruidClass(
                 "server.coordinator.UserCompactionTaskGranularityConfig",
                 {name: in_form(canonical_granularity) for name in ("segmentGranularity", "queryGranularity")},
-                is_complete=True,
             )
         }
     ),

@@ -13,10 +13,9 @@ from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class 
     DruidClass,
     Json,
     Kind,
-    extended,
+    in_form,
     of_kind,
     omits,
-    returns,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import charset, is_true
 
@@ -62,7 +61,7 @@ KINDS: Mapping[str, Kind] = {
     "inputFormat": Kind(
         {
             "csv": _FLAT_TEXT,
-            "tsv": extended(_FLAT_TEXT, "data.input.impl.DelimitedInputFormat", delimiter=returns("\t")),
+            "tsv": _FLAT_TEXT,
             "json": DruidClass(
                 "data.input.impl.JsonInputFormat",
                 {
@@ -78,30 +77,20 @@ KINDS: Mapping[str, Kind] = {
                     "headerFormat": of_kind("headerFormat"),
                     "keyFormat": of_kind("inputFormat"),
                     "valueFormat": of_kind("inputFormat"),
-                    "headerColumnPrefix": returns("kafka.header."),
-                    "keyColumnName": returns("kafka.key"),
-                    "timestampColumnName": returns("kafka.timestamp"),
-                    "topicColumnName": returns("kafka.topic"),
                 },
-                is_complete=True,
             ),
             # those of extensions: Avro, Protobuf, ORC, Parquet
             "": DruidClass("data.input.impl.NestedInputFormat", {"flattenSpec": of_kind("flattenSpec")}),
         }
     ),
     "headerFormat": Kind(
-        {
-            "string": DruidClass(
-                "data.input.kafkainput.KafkaStringHeaderFormat", {"encoding": returns("UTF-8", form=charset)}
-            )
-        }
+        {"string": DruidClass("data.input.kafkainput.KafkaStringHeaderFormat", {"encoding": in_form(charset)})}
     ),
     "flattenSpec": Kind(
         {
             "": DruidClass(
                 "java.util.common.parsers.JSONPathSpec",
-                {"useFieldDiscovery": returns(True), "fields": returns([], "flattenField")},
-                is_complete=True,
+                {"fields": of_kind("flattenField")},
             )
         }
     ),

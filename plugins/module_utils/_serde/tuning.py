@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class import (
-    IGNORED,
     DruidClass,
     Field,
     Json,
     Kind,
     in_form,
     of_kind,
-    returns,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import lower, number_of_bytes
 
@@ -41,19 +39,10 @@ def _single_dim(value: Json) -> Json:
     return _renamed(value, {"targetPartitionSize": "targetRowsPerSegment", "maxPartitionSize": "maxRowsPerSegment"})
 
 
-# The default of a stream.
-INDEX_SPEC: Json = {
-    "bitmap": {"type": "roaring"},
-    "dimensionCompression": "lz4",
-    "stringDictionaryEncoding": {"type": "utf8"},
-    "metricCompression": "lz4",
-    "longEncoding": "longs",
-}
 BUFFERS: Mapping[str, Field] = {
     "indexSpec": of_kind("indexSpec"),
     "indexSpecForIntermediatePersists": of_kind("indexSpec"),
     "partitionsSpec": of_kind("partitionsSpec"),
-    "appendableIndexSpec": of_kind("appendableIndexSpec"),
     "splitHintSpec": of_kind("splitHintSpec"),
 }
 KINDS: Mapping[str, Kind] = {
@@ -62,71 +51,38 @@ KINDS: Mapping[str, Kind] = {
             "": DruidClass(
                 "segment.IndexSpec",
                 {
-                    "bitmap": returns({"type": "roaring"}, "bitmap"),
-                    "stringDictionaryEncoding": returns({"type": "utf8"}, "stringDictionaryEncoding"),
-                    "dimensionCompression": returns("lz4", form=lower),
-                    "metricCompression": returns("lz4", form=lower),
-                    "longEncoding": returns("longs", form=lower),
+                    "bitmap": of_kind("bitmap"),
+                    "dimensionCompression": in_form(lower),
+                    "metricCompression": in_form(lower),
+                    "longEncoding": in_form(lower),
                     "complexMetricCompression": in_form(lower),
                     "jsonCompression": in_form(lower),
                 },
             )
         }
     ),
-    # Druid 27 ignores it
-    "bitmap": Kind(
-        {"roaring": DruidClass("segment.data.RoaringBitmapSerdeFactory", {"compressRunOnSerialization": IGNORED})},
-        types={"Roaring": "roaring", "ROARING": "roaring"},
-    ),
-    "stringDictionaryEncoding": Kind(
-        {
-            "frontCoded": DruidClass(
-                "segment.data.StringEncodingStrategy.FrontCoded",
-                {"bucketSize": returns(4), "formatVersion": returns(0)},
-            )
-        }
-    ),
+    "bitmap": Kind({}, types={"Roaring": "roaring", "ROARING": "roaring"}),
     "partitionsSpec": Kind(
         {
             "hashed": DruidClass(
                 "indexer.partitions.HashedPartitionsSpec",
-                {"partitionDimensions": returns([]), "partitionFunction": returns("murmur3_32_abs")},
-                _hashed,
-                (frozenset({"numShards", "maxRowsPerSegment"}),),
+                shape=_hashed,
+                one_of=(frozenset({"numShards", "maxRowsPerSegment"}),),
             ),
             "single_dim": DruidClass(
                 "indexer.partitions.SingleDimensionPartitionsSpec",
-                {"assumeGrouped": returns(False)},
-                _single_dim,
-                (_ROWS,),
+                shape=_single_dim,
+                one_of=(_ROWS,),
             ),
-            "range": DruidClass(
-                "indexer.partitions.DimensionRangePartitionsSpec", {"assumeGrouped": returns(False)}, one_of=(_ROWS,)
-            ),
-            "dynamic": DruidClass("indexer.partitions.DynamicPartitionsSpec", {"maxRowsPerSegment": returns(5000000)}),
+            "range": DruidClass("indexer.partitions.DimensionRangePartitionsSpec", one_of=(_ROWS,)),
         },
         types={"dimension": "single_dim"},
     ),
-    "appendableIndexSpec": Kind(
-        {
-            "onheap": DruidClass(
-                "segment.incremental.OnheapIncrementalIndex.Spec",
-                {"preserveExistingMetrics": returns(False)},
-            )
-        }
-    ),
     "splitHintSpec": Kind(
         {
-            "maxSize": DruidClass(
-                "data.input.MaxSizeSplitHintSpec",
-                {"maxSplitSize": returns(1073741824, form=number_of_bytes), "maxNumFiles": returns(1000)},
-            ),
+            "maxSize": DruidClass("data.input.MaxSizeSplitHintSpec", {"maxSplitSize": in_form(number_of_bytes)}),
             "segments": DruidClass(
-                "data.input.SegmentsSplitHintSpec",
-                {
-                    "maxInputSegmentBytesPerTask": returns(1073741824, form=number_of_bytes),
-                    "maxNumSegments": returns(1000),
-                },
+                "data.input.SegmentsSplitHintSpec", {"maxInputSegmentBytesPerTask": in_form(number_of_bytes)}
             ),
         }
     ),

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class import DruidClass, Field
-from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import whole
+from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class import DruidClass
 from ansible_collections.druidops.druid.plugins.module_utils._serde.table import class_of
 
 # Mappings that Druid stores as sent: the number 1 and the string "1" differ there.
@@ -32,8 +31,7 @@ def merge(before: Any, desired: Any, kind: str = "") -> Any:
     value, and has no effect if there is none. A value that Druid reads as equal (``"2"`` and 2) is kept, so that the
     result equals ``before`` exactly if nothing would change. A number that is specified as a string becomes a number.
 
-    A field that ``before`` does not have stays missing if Druid omits it with the specified value. Of fields that
-    exclude each other, the specified one replaces the others.
+    Of fields that exclude each other, the specified one replaces the others.
     """
     if isinstance(before, Mapping) and isinstance(desired, Mapping) and not differ_in_type(before, desired):
         return _merge_mappings(before, desired, class_of(kind, desired if "type" in desired else before))
@@ -41,7 +39,7 @@ def merge(before: Any, desired: Any, kind: str = "") -> Any:
         return _merge_lists(before, desired, kind)
     if _are_equivalent(before, desired):
         return before
-    return _as_number(desired) if isinstance(before, int | float) else desired
+    return as_number(desired) if isinstance(before, int | float) else desired
 
 
 def are_same(one: Any, other: Any) -> bool:
@@ -61,12 +59,12 @@ def _merge_mappings(before: Mapping[str, Any], desired: Mapping[str, Any], druid
     for name, value in desired.items():
         field = druid_class.field(name)
         if name not in before:
-            merged.update({} if value is None or _is_omitted(field, value) else {name: _of_type(field, value)})
+            merged.update({} if value is None else {name: value})
         elif name in _EXACT:
             merged[name] = value
         elif name in VERBATIM:
             merged[name] = _merge_verbatim(before[name], value)
-        elif value is not None or not (_is_default(field, before[name]) or _is_derived(name, before, druid_class)):
+        elif value is not None or not (field.has_default and are_same(field.default, before[name])):
             merged[name] = merge(before[name], value, field.kind)
     return _derived_again(before, desired, merged, druid_class)
 
@@ -83,40 +81,11 @@ def _derived_again(
     return {name: value for name, value in merged.items() if name not in outdated}
 
 
-def _is_derived(name: str, before: Mapping[str, Any], druid_class: DruidClass) -> bool:
-    """Return whether a field has the value that Druid derives from another one, as far as these are the same."""
-    sources = (source for derived, source in druid_class.derived if derived == name)
-    return any(are_same(before[name], before.get(source)) for source in sources)
-
-
 def _excluded(desired: Mapping[str, Any], druid_class: DruidClass) -> frozenset[str]:
     """Return the fields that a specified field excludes: Druid rejects both together."""
     specified = {name for name, value in desired.items() if value is not None}
     groups = (group for group in druid_class.one_of if group & specified)
     return frozenset().union(*groups) - {*desired}
-
-
-def _is_omitted(field: Field, value: Any) -> bool:
-    """Return whether Druid's GET does not have the field while it has this value."""
-    return field.ignored or (field.omitted and _is_default(field, value))
-
-
-def _of_type(field: Field, value: Any) -> Any:
-    """Return a value that is specified as a string as the number or boolean that Druid reads."""
-    return _as_number(value) if isinstance(field.default, int) else value
-
-
-def _is_default(field: Field, value: Any) -> bool:
-    """Return whether a value, which may be a string or a fraction such as 2.0, is the default."""
-    is_equal = field.has_default and any(are_same(field.default, each) for each in (value, whole(_as_number(value))))
-    return is_equal or (field.by_fields and _has_default_fields(value, field.kind))
-
-
-def _has_default_fields(value: Any, kind: str) -> bool:
-    if not isinstance(value, Mapping):
-        return False
-    druid_class = class_of(kind, value)
-    return all(each is None or _is_default(druid_class.field(name), each) for name, each in value.items())
 
 
 def _merge_verbatim(before: Any, desired: Any) -> Any:
@@ -127,7 +96,7 @@ def _merge_verbatim(before: Any, desired: Any) -> Any:
 
 
 def _merge_lists(before: list[Any], desired: list[Any], kind: str) -> list[Any]:
-    existing_names, desired_names = _names(before), _names(desired)
+    existing_names, desired_names = names_of(before), names_of(desired)
     if existing_names is not None and desired_names is not None:
         by_name = dict(zip(existing_names, before, strict=True))
         return [merge(by_name.get(name), element, kind) for name, element in zip(desired_names, desired, strict=True)]
@@ -142,22 +111,11 @@ def _match_existing(before: list[Any], desired: list[Any], kind: str) -> list[An
     for element in desired:
         same = (index for index, old in enumerate(remaining) if are_same(merge(old, element, kind), old))
         index = next(same, None)
-        found.append(_without_omitted(element, kind) if index is None else remaining.pop(index))
+        found.append(element if index is None else remaining.pop(index))
     return found
 
 
-def _without_omitted(element: Any, kind: str) -> Any:
-    """Return a new element without the defaults that Druid would omit, so that it differs only in what changes."""
-    if isinstance(element, list):
-        return [_without_omitted(each, kind) for each in element]
-    if not isinstance(element, Mapping):
-        return element
-    druid_class = class_of(kind, element)
-    fields = ((name, druid_class.field(name), value) for name, value in element.items())
-    return {name: _without_omitted(value, field.kind) for name, field, value in fields if not _is_omitted(field, value)}
-
-
-def _names(elements: list[Any]) -> list[str] | None:
+def names_of(elements: list[Any]) -> list[str] | None:
     """Return the names of the elements, such as dimensions, or None if the names are not unique."""
     specified = [element.get("name") if isinstance(element, Mapping) else None for element in elements]
     names = [name for name in specified if isinstance(name, str)]
@@ -168,14 +126,14 @@ def _are_equivalent(before: Any, desired: Any) -> bool:
     """True if Druid reads both as the same value, such as a number or a boolean and its string form."""
     if isinstance(before, str) or before is None or isinstance(before, Mapping | list):
         return before == (json.dumps(desired) if isinstance(desired, int | float) else desired)
-    found = _as_number(desired)
+    found = as_number(desired)
     return isinstance(before, bool) == isinstance(found, bool) and bool(before == found)
 
 
 _BOOLEANS = frozenset({"true", "True", "TRUE", "false", "False", "FALSE"})
 
 
-def _as_number(value: Any) -> Any:
+def as_number(value: Any) -> Any:
     """Return the number or boolean that a string represents, and any other value unchanged."""
     if not isinstance(value, str):
         return value

@@ -31,11 +31,11 @@ def added_fields(before: Any, after: Any, path: str = "") -> Iterator[str]:
 
 def differing_fields(one: Any, other: Any) -> Iterator[str]:
     """Yield the paths of the fields that are in both but differ, in the order of ``one``."""
-    yield from (field for field, _value in differing_values(one, other))
+    yield from (field for field, *_values in differing_values(one, other))
 
 
-def differing_values(one: Any, other: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the paths of the fields that are in both but differ, with the value in ``one``, in the order of ``one``."""
+def differing_values(one: Any, other: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Yield the paths of the fields that are in both but differ, with both values, in the order of ``one``."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         for name in (name for name in one if name in other):
             yield from differing_values(one[name], other[name], f"{path}.{name}" if path else str(name))
@@ -43,23 +43,7 @@ def differing_values(one: Any, other: Any, path: str = "") -> Iterator[tuple[str
         for index, (each, counterpart) in enumerate(zip(one, other, strict=True)):
             yield from differing_values(each, counterpart, f"{path}[{index}]")
     elif not are_same(one, other):
-        yield path, one
-
-
-def removed_fields(before: Any, after: Any, path: str = "") -> Iterator[str]:
-    """
-    Yield the paths of the fields of mappings that are only in ``before``, unless they are null there.
-
-    A mapping of another type has no field of the former one.
-    """
-    if not (isinstance(before, Mapping) and isinstance(after, Mapping)) or differ_in_type(before, after):
-        return
-    for name, value in before.items():
-        child_path = f"{path}.{name}" if path else str(name)
-        if name in after:
-            yield from removed_fields(value, after[name], child_path)
-        elif value is not None:
-            yield child_path
+        yield path, one, other
 
 
 def _are_lists_of_same_length(one: Any, other: Any) -> bool:
@@ -100,7 +84,7 @@ def unknown_fields(before: Any, desired: Any, kind: str, path: Path = ()) -> Ite
     for name, value in desired.items():
         if name in before:
             yield from unknown_fields(before[name], value, druid_class.field(name).kind, (*path, name))
-        elif druid_class.returns(name):
+        elif druid_class.is_complete:
             yield (*path, name)
 
 

@@ -11,7 +11,7 @@ computed from the current one and the user's specification.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -19,14 +19,17 @@ from ansible_collections.druidops.druid.plugins.module_utils._serde import canon
 from ansible_collections.druidops.druid.plugins.module_utils._serde.misread import misread
 from ansible_collections.druidops.druid.plugins.module_utils._serde.supervisors import with_parts_inside
 from ansible_collections.druidops.druid.plugins.module_utils._spec.exclusions import with_exclusions
-from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, merge
-from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import (
-    unknown_fields,
-    without_fields,
+from ansible_collections.druidops.druid.plugins.module_utils._spec.memory import (
+    Marker,
+    place_of,
+    without_marker,
+    without_removed,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, merge
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput, displayed
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import (
     Path,
+    changed_at,
     value_at,
     without,
 )
@@ -74,7 +77,7 @@ def canonical(spec: Mapping[str, Any]) -> dict[str, Any]:
 
     Idempotent. Nulls are kept: in a user's specification they remove fields.
     """
-    return dict(serde.canonical(_KIND, spec))
+    return dict(without_marker(serde.canonical(_KIND, spec), place_of(spec)))
 
 
 _AUTO_SCALED: Path = ("spec", "ioConfig", "autoScalerConfig", "enableTaskAutoScaler")
@@ -89,9 +92,11 @@ _NEW_STREAM = (
 
 @dataclass(frozen=True)
 class DesiredSupervisor:
-    """The desired state of one supervisor. ``spec``: in canonical form. ``suspended``: None leaves it unchanged.
+    """
+    The desired state of one supervisor.
 
-    ``warnings``: about what Druid reads in another way than the user may expect.
+    ``spec``: in canonical form. ``suspended``: None leaves it unchanged. ``warnings``: about what Druid reads in
+    another way than the user may expect. ``document``: the specification as it was parsed.
     """
 
     id: str
@@ -99,20 +104,37 @@ class DesiredSupervisor:
     suspended: bool | None = None
     is_present: bool = True
     warnings: tuple[str, ...] = ()
+    document: Mapping[str, Any] | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """True if it could create a supervisor. Another one is a partial update, which removes nothing."""
+        spec = self.spec or {}
+        stream, schema = stream_of(spec), value_at(spec, ("spec", "dataSchema")) or {}
+        names = (stream.name, *stream.patterns) if stream else ()
+        has_stream = stream is None or any(value_at(spec, path) is not None for path in names)
+        return has_stream and (stream is None or any(value_at(schema, (name,)) for name in ("timestampSpec", "parser")))
 
 
-def merged_spec(before: Mapping[str, Any] | None, target: DesiredSupervisor) -> dict[str, Any] | None:
-    """Return the desired specification, None if the supervisor should not exist. InvalidInput if it is not possible."""
+def merged_spec(
+    before: Mapping[str, Any] | None, target: DesiredSupervisor, marker: Marker | None = None
+) -> dict[str, Any] | None:
+    """
+    Return the desired specification, None if the supervisor should not exist. InvalidInput if it is not possible.
+
+    ``marker``: that of our last write, which knows what it specified.
+    """
     if not target.is_present:
         return None
     if before is None:
         return _created(target)
-    desired = _without_unknown(before, target)
-    if _is_auto_scaled(merge(before, desired, _KIND)):
+    desired: Any = target.spec or {}
+    kept = dict(without_removed(before, target.spec, marker) if target.is_whole else before)
+    if _is_auto_scaled(merge(kept, desired, _KIND)):
         # the autoscaler controls the number of tasks; setting it would revert its decision
-        desired = without(desired, _TASK_COUNT)
+        desired, kept = without(desired, _TASK_COUNT), _with_task_count(kept, before)
     # a field that is specified may have another form beside the current ones
-    after = with_exclusions(before, desired, canonical(merge(before, desired, _KIND)))
+    after = with_exclusions(kept, desired, canonical(merge(kept, desired, _KIND)))
     after = _with_suspension(after, target)
     _reject_other_stream(before, after)
     return after
@@ -121,11 +143,6 @@ def merged_spec(before: Mapping[str, Any] | None, target: DesiredSupervisor) -> 
 def differ_in_suspension_only(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     """True if only the suspension differs."""
     return are_same({**before, "suspended": None}, {**after, "suspended": None})
-
-
-def unknown_supervisor_fields(before: Mapping[str, Any] | None, target: DesiredSupervisor) -> Iterator[Path]:
-    """Yield the paths in ``target`` that this version of Druid does not know, as far as ``before`` shows."""
-    return unknown_fields(before, target.spec, _KIND)
 
 
 def supervisor_warnings(specified: Mapping[str, Any]) -> tuple[str, ...]:
@@ -143,9 +160,10 @@ def _with_suspension(spec: Mapping[str, Any], target: DesiredSupervisor) -> dict
     return {**spec} if target.suspended is None else {**spec, "suspended": target.suspended}
 
 
-def _without_unknown(before: Mapping[str, Any], target: DesiredSupervisor) -> Any:
-    """Remove the fields that Druid would drop: with them every run would report a change."""
-    return without_fields(target.spec or {}, unknown_supervisor_fields(before, target))
+def _with_task_count(spec: dict[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    current = value_at(before, _TASK_COUNT)
+    found = {} if current is None else {_TASK_COUNT[-1]: current}
+    return dict(changed_at(spec, _TASK_COUNT[:-1], lambda io: {**io, **found}))
 
 
 def _is_auto_scaled(spec: Mapping[str, Any]) -> bool:

@@ -147,11 +147,12 @@ def fetch_change(
     name: str,
     what: str,
     desired: Any,
-    narrow: Narrow,
+    narrow: Narrow = lambda change: change,
 ) -> DruidChange:
     """Return the change that leads to the desired state. Only GETs are sent.
 
-    A difference that only comes from Druid's normalization is a warning, not a change.
+    A difference that only comes from Druid's normalization is a warning, not a change. A supervisor and a compaction
+    remember that themselves; for others `narrow` returns what is due of a change.
     """
     resource = _RESOURCES[kind](client, name, desired)
     found = converge(resource, check_mode=True)

@@ -16,26 +16,22 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import Normalized, Store
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
     API_VERSION,
     KIND,
     Ingestion,
     record_labels,
     record_name,
-    without_suspension,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
 
-# Of a ConfigMap, 1 MiB (MaxSecretSize of Kubernetes), without the digests of what Druid normalized.
+# Of a ConfigMap, 1 MiB (MaxSecretSize of Kubernetes), with some space for the state.
 MAX_BYTES = 2**20 - 2**14
 _MAX_INDENTED = 2**17
 # What a document that others have written can raise, also one of a depth that cannot be parsed.
 EDITED = (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError)
-KEYS = SPEC_KEY, HASH_KEY, STATE_KEY, NORMALIZED_KEY = "spec.json", "sha256", "state.json", "normalized.json"
-# In the ConfigMap, which belongs to one spec.
-IN_RECORD = Store(name=lambda change: change.what, state=lambda change: change.before)
+KEYS = SPEC_KEY, HASH_KEY, STATE_KEY = "spec.json", "sha256", "state.json"
 Phase = Literal["submitting", "submitted", "ended", "unrecorded"]
 
 
@@ -174,21 +170,8 @@ def of_status(ingestion: Ingestion) -> LastApplied:
     return LastApplied({}, identity, task, (), str(ingestion.status.get("appliedTo") or ""), revision)
 
 
-def read_normalized(config_map: Manifest | None, ingestion: Ingestion) -> Normalized:
-    """Return the digests in the ConfigMap; empty if they belong to another spec, whether suspended or not."""
-    data = (config_map or {}).get("data") or {}
-    try:
-        found = json.loads(data[NORMALIZED_KEY])
-        normalized = {str(what): str(one) for what, one in found.items()}
-        is_same = without_suspension(json.loads(data[SPEC_KEY])) == without_suspension(ingestion.specified)
-        return normalized if is_same else {}
-    except EDITED:
-        # there is none, or it was edited: it is determined again
-        return {}
-
-
-def to_config_map(record: LastApplied, ingestion: Ingestion, normalized: Normalized | None = None) -> Manifest:
-    """Return the ConfigMap; the resource owns it. `normalized` are digests of what Druid normalized."""
+def to_config_map(record: LastApplied, ingestion: Ingestion) -> Manifest:
+    """Return the ConfigMap; the resource owns it."""
     task = asdict(record.task) if record.task else None
     state = {
         "id": record.id,
@@ -210,8 +193,6 @@ def to_config_map(record: LastApplied, ingestion: Ingestion, normalized: Normali
         SPEC_KEY: _spec_text(record.specified),
         HASH_KEY: record.hash,
         STATE_KEY: json.dumps(state, sort_keys=True),
-        # also without any: a key that is omitted would stay if others own it
-        NORMALIZED_KEY: json.dumps(normalized or {}, sort_keys=True),
     }
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
 

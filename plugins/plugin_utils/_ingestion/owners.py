@@ -165,7 +165,10 @@ def desired_supervisor(ingestion: Ingestion, record: LastApplied, *, has_own_ids
     supervisor = supervisor_id(spec, None, has_own_ids=has_own_ids)
     desired = with_id(with_removed_fields(_last(record, ingestion), spec), supervisor, has_own_ids=has_own_ids)
     suspended = ingestion.suspend if ingestion.suspend is not None else spec.get("suspended")
-    return DesiredSupervisor(supervisor, desired, suspended, warnings=supervisor_warnings(_typed(ingestion)))
+    specified = _typed(ingestion)
+    return DesiredSupervisor(
+        supervisor, desired, suspended, warnings=supervisor_warnings(specified), document=specified
+    )
 
 
 def identity(ingestion: Ingestion, *, has_own_ids: bool) -> str:

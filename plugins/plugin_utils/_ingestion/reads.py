@@ -23,14 +23,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     RETENTION_RULES,
     SUPERVISOR,
     DruidChange,
-    Normalized,
-    without_normalization,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import SecretKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, record_check
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
-    IN_RECORD,
     LastApplied,
     former_datasource,
 )
@@ -102,10 +99,10 @@ def _one_by_one(reads: Reads) -> list[Manifest]:
     return [each for each in found if each is not None]
 
 
-def fetch_state(client: DruidClient, ingestion: Ingestion, record: LastApplied, known: Normalized) -> DruidState:
-    """Read the supervisor or the task. `known` are digests of what Druid normalized."""
+def fetch_state(client: DruidClient, ingestion: Ingestion, record: LastApplied) -> DruidState:
+    """Read the supervisor or the task."""
     if ingestion.is_supervisor:
-        return _fetch_supervisor(client, ingestion, record, known)
+        return _fetch_supervisor(client, ingestion, record)
     return _fetch_task(client, ingestion, record)
 
 
@@ -113,7 +110,6 @@ def fetch_datasource(
     client: DruidClient,
     ingestion: Ingestion,
     record: LastApplied,
-    known: Normalized,
     siblings: tuple[Ingestion, ...],
 ) -> tuple[DruidChange, ...]:
     """Read the specified compaction and retention rules, and those to remove: the previously specified ones.
@@ -121,7 +117,7 @@ def fetch_datasource(
     Those that another resource specifies are not removed, nor are those of a former datasource, whose data stays.
     """
     return tuple(
-        _fetch(client, kind, datasource, f"{kind} of {datasource}", desired, known)
+        fetch_change(client, kind, datasource, f"{kind} of {datasource}", desired)
         for kind, datasource, desired in (
             *_compaction(ingestion, record, siblings),
             *_rules(ingestion, record, siblings),
@@ -135,18 +131,10 @@ def has_own_ids(client: DruidClient, ingestion: Ingestion, siblings: Iterable[In
     return matters and client.supports(*OWN_IDS)
 
 
-def _fetch(client: DruidClient, kind: str, name: str, what: str, desired: Any, known: Normalized) -> DruidChange:
-    return fetch_change(
-        client, kind, name, what, desired, lambda change: without_normalization(change, known, IN_RECORD)
-    )
-
-
-def _fetch_supervisor(
-    client: DruidClient, ingestion: Ingestion, record: LastApplied, known: Normalized
-) -> SupervisorState:
+def _fetch_supervisor(client: DruidClient, ingestion: Ingestion, record: LastApplied) -> SupervisorState:
     """Read the supervisor and its status."""
     desired = desired_supervisor(ingestion, record, has_own_ids=has_own_ids(client, ingestion))
-    change = _fetch(client, SUPERVISOR, desired.id, f"{SUPERVISOR} {desired.id}", desired, known)
+    change = fetch_change(client, SUPERVISOR, desired.id, f"{SUPERVISOR} {desired.id}", desired)
     payload = supervisor_status.status_of(client, desired.id).get("payload") if change.before is not None else None
     return SupervisorState(change, payload or {})
 
@@ -231,16 +219,16 @@ class IngestionReads(Reads):
             self._client = self._connect(self.observed)
         return self._client
 
-    def state(self, ingestion: Ingestion, record: LastApplied, known: Normalized) -> DruidState:
-        """Return the supervisor or the task. `known` are digests of what Druid normalized."""
-        about = ingestion, record, known
+    def state(self, ingestion: Ingestion, record: LastApplied) -> DruidState:
+        """Return the supervisor or the task."""
+        about = ingestion, record
         return self.ask("state", about, lambda: fetch_state(self.druid(), *about))
 
     def datasource(
-        self, ingestion: Ingestion, record: LastApplied, known: Normalized, siblings: tuple[Ingestion, ...]
+        self, ingestion: Ingestion, record: LastApplied, siblings: tuple[Ingestion, ...]
     ) -> tuple[DruidChange, ...]:
         """Return the specified compaction and retention rules, and those to remove."""
-        about = ingestion, record, known, siblings
+        about = ingestion, record, siblings
         return self.ask("datasource", about, lambda: fetch_datasource(self.druid(), *about))
 
     def task_status(self, task: str) -> Mapping[str, Any] | None:

@@ -13,11 +13,6 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import request
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
-    DruidChange,
-    Normalized,
-    with_normalized,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import disallowed_secret, secrets_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import (
     decide,
@@ -26,11 +21,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide i
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide_deletion import Deletion, decide_deletion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
-    IN_RECORD,
     LastApplied,
     is_ours,
     read_last_applied,
-    read_normalized,
     resource_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
@@ -101,7 +94,7 @@ def _with_druid(
         return _record_abandoned(api, result, inputs.record, now)
     # what was read may have changed since
     reads.forget()
-    result = _read_back(api, reads, result, inputs.record) if result.failed_step is None else result
+    result = _read_back(reads, result, inputs.record) if result.failed_step is None else result
     if options.is_strict and (unknown := (*result.unknown_fields, *_of_task(reads, result.druid_state))):
         return result.with_findings(_strict(unknown, "All other fields are set"))
     return result
@@ -111,31 +104,14 @@ def _only_saves(plan: Plan) -> bool:
     return bool(plan.steps) and all(step.saved for step in plan.steps)
 
 
-def _read_back(
-    api: KubernetesApi, reads: IngestionReads, result: IngestionResult, record: LastApplied
-) -> IngestionResult:
+def _read_back(reads: IngestionReads, result: IngestionResult, record: LastApplied) -> IngestionResult:
     """Return the reconcile with Druid's current state; `record` is the last applied record before it."""
     record = next((saved for saved in reversed(result.plan.saved) if saved is not None), record)
-    applied = tuple(step.change for step in result.plan.steps if step.change is not None)
     try:
-        druid_state = reads.state(result.ingestion, record, {})
-        current = _current(reads, result, record, druid_state) if applied else ()
+        return replace(result, druid_state=reads.state(result.ingestion, record))
     except DruidError:
-        # the next reconcile detects it, and applies the spec once more
+        # the next reconcile detects it
         return result
-    result = replace(result, druid_state=druid_state)
-    found = with_normalized({}, applied, current, IN_RECORD)
-    if not found:
-        return result
-    known = read_normalized(result.observed.record, result.ingestion)
-    return _save(api, result, record, with_normalized(known, applied, current, IN_RECORD))
-
-
-def _current(
-    reads: IngestionReads, result: IngestionResult, record: LastApplied, druid_state: DruidState
-) -> tuple[DruidChange, ...]:
-    supervisor = (druid_state.change,) if isinstance(druid_state, SupervisorState) else ()
-    return (*supervisor, *reads.datasource(result.ingestion, record, {}, result.observed.siblings))
 
 
 def _record_abandoned(
@@ -146,11 +122,7 @@ def _record_abandoned(
     if result.failed_step is None:
         return result
     recorded = with_abandoned(record, result.failed_step, now)
-    return _save(api, result, recorded, read_normalized(result.observed.record, result.ingestion))
-
-
-def _save(api: KubernetesApi, result: IngestionResult, record: LastApplied, normalized: Normalized) -> IngestionResult:
-    saving = (SaveLastApplied(record, normalized=normalized),)
+    saving = (SaveLastApplied(recorded),)
     saved = act(api, replace(result, plan=replace(result.plan, steps=saving)))
     return replace(saved, plan=replace(saved.plan, steps=(*result.plan.steps, *saved.plan.steps)))
 

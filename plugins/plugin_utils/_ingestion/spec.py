@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
     InvalidInput,
     truncate,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import TOO_DEEP, is_too_deep, without
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import TOO_DEEP, is_too_deep
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import CustomResource, mapping
@@ -187,13 +187,6 @@ def was_suspended(specified: Mapping[str, Any]) -> bool:
     """Return whether it was specified as suspended, in the resource or in the supervisor's spec."""
     described = specified.get("suspend")
     return bool((specified.get("spec") or {}).get("suspended") if described is None else described)
-
-
-def without_suspension(specified: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was specified apart from the suspension."""
-    kept = {name: value for name, value in specified.items() if name != "suspend"}
-    spec = kept.get("spec")
-    return {**kept, "spec": without(spec, ("suspended",))} if isinstance(spec, Mapping) else kept
 
 
 def _type_of(value: Any) -> str:

@@ -12,11 +12,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task import Job
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange, Normalized
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import SecretKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import owners, record_check
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import FAILED, Attempt
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, read_normalized
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.owners import (
     Field,
     older_owners,
@@ -153,11 +153,6 @@ class Inputs:
         return owners.recorded(self.observed.record, self.ingestion)
 
     @cached_property
-    def normalized(self) -> Normalized:
-        """Digests of what Druid normalized."""
-        return read_normalized(self.observed.record, self.ingestion)
-
-    @cached_property
     def record(self) -> LastApplied:
         """The last applied record, as far as it is known after a loss or an interruption."""
         record = record_check.recovered(self._recorded.record, self.ingestion)
@@ -182,7 +177,7 @@ class Inputs:
     @cached_property
     def druid_state(self) -> DruidState:
         """The supervisor or the task."""
-        return self.reads.state(self.ingestion, self.record, self.normalized)
+        return self.reads.state(self.ingestion, self.record)
 
     @cached_property
     def older_owner(self) -> str | None:
@@ -211,4 +206,4 @@ class Inputs:
         """The changes of the configuration of the datasource, and the unchanged parts of it."""
         if self._is_unknown:
             return ()
-        return self.reads.datasource(self.ingestion, self.record, self.normalized, self.siblings)
+        return self.reads.datasource(self.ingestion, self.record, self.siblings)

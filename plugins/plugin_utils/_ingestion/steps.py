@@ -223,14 +223,10 @@ def _terminate_supervisor(client: DruidClient, supervisor: str) -> tuple[tuple[s
 
 @dataclass(frozen=True)
 class SaveLastApplied(Step):
-    """Save the applied spec, or the one about to be applied, in the ConfigMap; None: delete the ConfigMap.
-
-    `normalized` are digests of what Druid normalized.
-    """
+    """Save the applied spec, or the one about to be applied, in the ConfigMap; None: delete the ConfigMap."""
 
     record: LastApplied | None
     is_new: bool = False
-    normalized: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -250,7 +246,7 @@ class SaveLastApplied(Step):
         api, result = context.api, context.state
         ingestion = result.ingestion
         if self.record is not None:
-            config_map = to_config_map(self.record, ingestion, self.normalized)
+            config_map = to_config_map(self.record, ingestion)
             noted = replace(result, resource=_with_note(api, result, self.record, config_map))
             return kernel.StepResult(self, state=replace(noted, written=api.apply(config_map)))
         found = api.get("ConfigMap", ingestion.namespace, record_name(ingestion.name))

@@ -16,8 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
     DruidChange,
     Normalized,
-    Store,
-    with_normalized,
+    digest_of_normalization,
     without_normalization,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, StepResult
@@ -25,13 +24,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan imp
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import Narrow
 
-# In status.dynamicConfig, which does not belong to one spec: the digest includes the desired configuration.
-_IN_STATUS = Store(name=lambda change: change.id, state=lambda change: [change.desired, change.before])
-
 
 def without_known(known: Normalized) -> Narrow:
     """Return what narrows a change to what is to be written; `known` is what Druid has made of earlier ones."""
-    return partial(without_normalization, known=known, store=_IN_STATUS)
+    return partial(without_normalization, known=known)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +63,5 @@ class ChangeConfig(DruidRequest):
         written = write_change(client, self.change)
         remaining = remaining_change(client, self.change, written.after)
         change = replace(self.change, after=written.after)
-        normalized = with_normalized({}, (change,), (remaining,), _IN_STATUS)
-        memory = {change.id: normalized.get(change.id)}
+        memory = {change.id: digest_of_normalization(remaining)}
         return StepResult(self.of(change), warnings=(*written.warnings, *remaining.warnings), memory=memory)

@@ -48,7 +48,7 @@ NOTATIONS: dict[str, tuple[str, Any, Any]] = {
     "a header row with columns": (
         "inputFormat",
         {"type": "csv", "hasHeaderRow": True, "columns": ["a"]},
-        {"type": "csv", "columns": ["a"]},
+        {"type": "csv", "columns": ["a"], "findColumnsFromHeader": False},
     ),
     "numbers in text": (
         "inputFormat",
@@ -74,9 +74,13 @@ NOTATIONS: dict[str, tuple[str, Any, Any]] = {
         {
             "type": "kafka",
             "valueFormat": {"type": "json"},
-            "keyFormat": {"type": "csv", "hasHeaderRow": False, "columns": ["k"]},
+            "keyFormat": {"type": "csv", "tryParseNumbers": False},
         },
-        {"type": "kafka", "valueFormat": {"type": "json"}, "keyFormat": {"type": "csv", "columns": ["k"]}},
+        {
+            "type": "kafka",
+            "valueFormat": {"type": "json"},
+            "keyFormat": {"type": "csv", "shouldTryParseNumbers": False},
+        },
     ),
     "a character set": (
         "headerFormat",
@@ -214,7 +218,7 @@ NOTATIONS: dict[str, tuple[str, Any, Any]] = {
     ),
     "a bitmap": (
         "indexSpec",
-        {"bitmap": {"type": "Roaring", "compressRunOnSerialization": True}},
+        {"bitmap": {"type": "Roaring"}},
         {"bitmap": {"type": "roaring"}},
     ),
     "a hashed partitioning with a target": (
@@ -246,7 +250,7 @@ NOTATIONS: dict[str, tuple[str, Any, Any]] = {
     ),
     "a projection": (
         "projection",
-        {"type": "aggregate", "name": "p", "virtualColumns": [], "groupingColumns": ["a"], "aggregators": []},
+        {"type": "aggregate", "name": "p", "virtualColumns": [], "groupingColumns": ["a"]},
         {
             "type": "aggregate",
             "name": "p",
@@ -270,7 +274,7 @@ NOTATIONS: dict[str, tuple[str, Any, Any]] = {
     ),
     "intervals of a granularitySpec": (
         "granularitySpec",
-        {"type": "uniform", "segmentGranularity": "day", "intervals": ["2020/P1Y"], "rollup": None},
+        {"type": "uniform", "segmentGranularity": "day", "intervals": ["2020/P1Y"]},
         {
             "type": "uniform",
             "segmentGranularity": "DAY",
@@ -279,7 +283,6 @@ NOTATIONS: dict[str, tuple[str, Any, Any]] = {
             "intervals": ["2020-01-01T00:00:00.000Z/2021-01-01T00:00:00.000Z"],
         },
     ),
-    "no intervals": ("granularitySpec", {"type": "uniform", "intervals": None}, {"type": "uniform", "intervals": []}),
     "an engine": ("compaction", {"engine": "NATIVE"}, {"engine": "native"}),
     "an offset of no time": ("compaction", {"skipOffsetFromLatest": "P0D"}, {"skipOffsetFromLatest": "PT0S"}),
 }

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Each row of the table: what Druid omits is no difference, and another value is sent."""
+"""Each row of the table: what is specified is sent, also what Druid omits or would use anyway."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._serde.canonical import canonical
 from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class import DruidClass, Field
 from ansible_collections.druidops.druid.plugins.module_utils._serde.table import KINDS
+from ansible_collections.druidops.druid.plugins.module_utils._spec.diff import without_omitted
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, merge
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,7 +31,6 @@ def _rows() -> Iterator[Row]:
 ROWS = list(_rows())
 OMITTED = [row for row in ROWS if row[3].omitted]
 RETURNED = [row for row in ROWS if row[3].has_default and not row[3].omitted]
-IGNORED = [row for row in ROWS if row[3].ignored]
 
 
 def _names(rows: list[Row]) -> list[str]:
@@ -52,24 +52,13 @@ def _object(kind_type: str, **fields: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("kind", "kind_type", "name", "field"), OMITTED, ids=_names(OMITTED))
-def test_the_omitted_default_is_no_difference(kind: str, kind_type: str, name: str, field: Field) -> None:
-    before = _object(kind_type)
-    assert are_same(merge(before, _object(kind_type, **{name: field.default}), kind), before)
-
-
-@pytest.mark.parametrize(("kind", "kind_type", "name", "field"), OMITTED, ids=_names(OMITTED))
-def test_another_value_than_the_omitted_default_is_sent(kind: str, kind_type: str, name: str, field: Field) -> None:
-    desired = _object(kind_type, **{name: opposite(field)})
-    assert are_same(merge(_object(kind_type), desired, kind), desired)
-
-
-@pytest.mark.parametrize(("kind", "kind_type", "name", "field"), OMITTED, ids=_names(OMITTED))
-def test_the_omitted_default_replaces_another_value(kind: str, kind_type: str, name: str, field: Field) -> None:
-    before = _object(kind_type, **{name: opposite(field)})
-    desired = _object(kind_type, **{name: field.default})
-    # mappings are merged: an empty one removes nothing
-    after = before if field.default == {} else desired
-    assert are_same(merge(before, desired, kind), after)
+def test_the_omitted_default_is_sent_and_no_warning(kind: str, kind_type: str, name: str, field: Field) -> None:
+    before, default = _object(kind_type), _object(kind_type, **{name: field.default})
+    assert are_same(without_omitted(kind, before, merge(before, default, kind)), before)
+    other = _object(kind_type, **{name: opposite(field)})
+    assert are_same(merge(before, other, kind), other)
+    assert are_same(without_omitted(kind, before, other), other)
+    assert are_same(without_omitted(kind, other, default), default)
 
 
 @pytest.mark.parametrize(("kind", "kind_type", "name", "field"), RETURNED, ids=_names(RETURNED))
@@ -89,23 +78,6 @@ def test_a_missing_field_that_druid_returns_is_sent(kind: str, kind_type: str, n
     )
 
 
-BY_FIELDS = [row for row in ROWS if row[3].by_fields]
-
-
-@pytest.mark.parametrize(("kind", "kind_type", "name", "field"), BY_FIELDS, ids=_names(BY_FIELDS))
-def test_null_is_an_object_of_defaults(kind: str, kind_type: str, name: str, field: Field) -> None:
-    null = _object(kind_type, **{name: None})
-    fields = {each: rule for each, rule in KINDS[field.kind].classes[""].fields.items() if rule.has_default}
-    defaults = {each: rule.default for each, rule in fields.items()}
-    for returned in (defaults, {**defaults, "unset": None}, dict.fromkeys(fields)):
-        before = _object(kind_type, **{name: returned})
-        assert are_same(merge(before, null, kind), before)
-    for each, rule in fields.items():
-        before = _object(kind_type, **{name: {**defaults, each: opposite(rule)}})
-        assert are_same(merge(before, null, kind), null)
-    assert are_same(merge(_object(kind_type, **{name: {**defaults, "of_a_later_release": 1}}), null, kind), null)
-
-
 DERIVED = [
     (kind, kind_type, derived, source)
     for kind, rules in KINDS.items()
@@ -115,23 +87,11 @@ DERIVED = [
 
 
 @pytest.mark.parametrize(("kind", "kind_type", "derived", "source"), DERIVED)
-def test_null_is_what_druid_derives(kind: str, kind_type: str, derived: str, source: str) -> None:
-    null = _object(kind_type, **{derived: None})
+def test_what_druid_has_derived_is_derived_again(kind: str, kind_type: str, derived: str, source: str) -> None:
     before = _object(kind_type, **{derived: "x", source: "x"})
-    assert are_same(merge(before, null, kind), before)
-    other = _object(kind_type, **{derived: "y", source: "x"})
-    assert are_same(merge(other, null, kind), {**other, derived: None})
-    # derived again
-    change = {**null, source: "z"}
-    assert are_same(merge(before, change, kind), _object(kind_type, **{source: "z"}))
-
-
-@pytest.mark.parametrize(("kind", "kind_type", "name", "field"), IGNORED, ids=_names(IGNORED))
-def test_an_ignored_field_is_no_difference(kind: str, kind_type: str, name: str, field: Field) -> None:
-    assert not field.omitted
-    before = _object(kind_type)
-    for value in (True, False, "x"):
-        assert are_same(merge(before, _object(kind_type, **{name: value}), kind), before)
+    assert are_same(merge(before, {derived: None, source: "z"}, kind), _object(kind_type, **{source: "z"}))
+    assert are_same(merge(before, {source: "z"}, kind), _object(kind_type, **{source: "z"}))
+    assert are_same(merge(before, {derived: "y", source: "z"}, kind), _object(kind_type, **{derived: "y", source: "z"}))
 
 
 @pytest.mark.parametrize("name", ["context", "consumerProperties", "taskContext", "queryContext"])

@@ -13,7 +13,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization
     added_fields,
     differing_fields,
     kept_fields,
-    removed_fields,
 )
 
 
@@ -31,22 +30,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization
 )
 def test_added_fields(before: Any, after: Any, places: list[str]) -> None:
     assert list(added_fields(before, after)) == places
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "places"),
-    [
-        ({"a": 1, "b": 2}, {"a": 3}, ["b"]),
-        ({"a": {"b": 1, "c": {}}}, {"a": {}}, ["a.b", "a.c"]),
-        ({"a": None}, {}, []),
-        ({"a": [{"b": 1}]}, {"a": [{}]}, []),
-        ({"type": "x", "a": 1}, {"type": "y"}, []),
-        ({"type": "x", "a": 1}, {"type": "x"}, ["a"]),
-        ({"a": {"b": 1}}, {"a": 1}, []),
-    ],
-)
-def test_removed_fields(before: Any, after: Any, places: list[str]) -> None:
-    assert list(removed_fields(before, after)) == places
 
 
 @pytest.mark.parametrize(

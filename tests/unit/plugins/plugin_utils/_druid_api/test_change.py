@@ -13,93 +13,45 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import fetch_change
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
+    DYNAMIC_CONFIG,
     RETENTION_RULES,
-    SUPERVISOR,
     DruidChange,
-    Store,
-    with_normalized,
+    digest_of_normalization,
     without_normalization,
 )
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
 
-STORE = Store(name=lambda change: change.what, state=lambda change: change.before)
-IN_STATUS = Store(name=lambda change: change.id, state=lambda change: [change.desired, change.before])
 DESIRED, NORMALIZED = {"a": 1, "typo": 2}, {"a": 1}
 
 
-def change(before: Any, after: Any, name: str = "pages") -> DruidChange:
-    return DruidChange(SUPERVISOR, name, f"supervisor {name}", DESIRED, before, after)
+def change(before: Any, after: Any, name: str = "broker", desired: Any = DESIRED) -> DruidChange:
+    return DruidChange(DYNAMIC_CONFIG, name, f"dynamic configuration of {name}", desired, before, after)
 
 
 APPLIED = change(NORMALIZED, DESIRED)
+RECORDED = {"broker": str(digest_of_normalization(APPLIED))}
+
+
+def test_only_what_remains_is_recorded() -> None:
+    assert digest_of_normalization(change(DESIRED, DESIRED)) is None
 
 
 @pytest.mark.parametrize(
-    ("applied", "before", "after", "is_recorded"),
+    ("found", "is_due"),
     [
-        ([APPLIED], NORMALIZED, DESIRED, True),
-        ([APPLIED], NORMALIZED, NORMALIZED, False),
-        # not applied in this reconcile: another user has changed it
-        ([], NORMALIZED, DESIRED, False),
-        ([change(NORMALIZED, DESIRED, "other")], NORMALIZED, DESIRED, False),
-        # it does not exist, or should not
-        ([APPLIED], None, DESIRED, False),
-        ([APPLIED], NORMALIZED, None, False),
-        # Druid does not normalize the suspension
-        ([APPLIED], {**NORMALIZED, "suspended": True}, {**NORMALIZED, "suspended": False}, False),
-        ([APPLIED], {**NORMALIZED, "suspended": False}, {**DESIRED, "suspended": False}, True),
-    ],
-)
-@pytest.mark.parametrize("store", [STORE, IN_STATUS], ids=["record", "status"])
-def test_recorded_normalizations(
-    applied: list[DruidChange], before: Any, after: Any, is_recorded: bool, store: Store
-) -> None:
-    assert bool(with_normalized({}, applied, [change(before, after)], store)) is is_recorded
-
-
-RECORDED = with_normalized({}, [APPLIED], [APPLIED], STORE)
-
-
-def test_digests_of_applied_objects_are_replaced() -> None:
-    known = {**RECORDED, "supervisor other": "1"}
-    assert with_normalized(known, [APPLIED], [change(DESIRED, DESIRED)], STORE) == {"supervisor other": "1"}
-    assert with_normalized(known, [], [], STORE) == known
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "due"),
-    [
-        (NORMALIZED, DESIRED, NORMALIZED),
+        (APPLIED, False),
         # any other change in Druid is reverted
-        ({"a": 2}, DESIRED, DESIRED),
-        ({**NORMALIZED, "b": 1}, DESIRED, DESIRED),
-        (None, DESIRED, DESIRED),
-        (NORMALIZED, None, None),
-        # the suspension changes alone
-        (NORMALIZED, {**DESIRED, "suspended": True}, {**NORMALIZED, "suspended": True}),
-        (
-            {**NORMALIZED, "suspended": True},
-            {**DESIRED, "suspended": False},
-            {**NORMALIZED, "suspended": False},
-        ),
-        ({**NORMALIZED, "suspended": True}, {**DESIRED, "suspended": True}, {**NORMALIZED, "suspended": True}),
-        ({**NORMALIZED, "suspended": True}, {**NORMALIZED, "suspended": False}, {**NORMALIZED, "suspended": False}),
+        (change({"a": 2}, DESIRED), True),
+        (change({**NORMALIZED, "b": 1}, DESIRED), True),
+        # another specification, and another object
+        (change(NORMALIZED, DESIRED, desired={"a": 2}), True),
+        (change(NORMALIZED, DESIRED, "overlord"), True),
+        (change(DESIRED, DESIRED), False),
     ],
 )
-def test_normalized_differences_are_left_out(before: Any, after: Any, due: Any) -> None:
-    assert without_normalization(change(before, after), RECORDED, STORE).after == due
-
-
-def test_digest_belongs_to_one_object() -> None:
-    other = change(NORMALIZED, DESIRED, "other")
-    assert without_normalization(other, RECORDED, STORE) == other
-
-
-def test_digest_in_the_status_belongs_to_one_spec() -> None:
-    known = with_normalized({}, [APPLIED], [APPLIED], IN_STATUS)
-    assert not without_normalization(APPLIED, known, IN_STATUS).changed
-    other = DruidChange(SUPERVISOR, "pages", "", {"a": 2}, NORMALIZED, DESIRED)
-    assert without_normalization(other, known, IN_STATUS) == other
+def test_normalized_differences_are_left_out(found: DruidChange, is_due: bool) -> None:
+    assert without_normalization(found, RECORDED).changed is is_due
+    assert without_normalization(found, {}) == found
 
 
 RULE = {"type": "loadForever", "tieredReplicants": {"_default_tier": 2}, "useDefaultTierForNull": True}

@@ -15,7 +15,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     RETENTION_RULES,
     SUPERVISOR,
     DruidChange,
-    Normalized,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, to_config_map
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reads import IngestionReads
@@ -110,7 +109,7 @@ class Answers(IngestionReads):
         if self.error is not None:
             raise self.error
 
-    def state(self, _ingestion: Ingestion, _record: LastApplied, _known: Normalized) -> DruidState:
+    def state(self, _ingestion: Ingestion, _record: LastApplied) -> DruidState:
         assert self.druid_state is not None
         return self.druid_state
 

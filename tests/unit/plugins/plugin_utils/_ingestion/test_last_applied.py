@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
-    NORMALIZED_KEY,
     LastApplied,
     SubmittedTask,
     is_elsewhere,
@@ -19,7 +18,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     is_own,
     of_status,
     read_last_applied,
-    read_normalized,
     resource_of,
     to_config_map,
 )
@@ -30,8 +28,6 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingesti
     ingestion,
     resource,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 TASK = SubmittedTask("t", 2, "ended", "FAILED", "once")
 
@@ -53,9 +49,8 @@ def test_record_round_trip(record: LastApplied) -> None:
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"id": "pages", "revision": Infinity}', "null", "{"])
 def test_a_document_that_others_have_written_is_a_lost_one(text: str) -> None:
     stored = to_config_map(LastApplied({}, "pages"), ingestion())
-    edited = {**stored, "data": {**stored["data"], "state.json": text, NORMALIZED_KEY: text}}
+    edited = {**stored, "data": {**stored["data"], "state.json": text}}
     assert read_last_applied(edited, ingestion()) == LastApplied()
-    assert read_normalized(edited, ingestion()) == {}
 
 
 def test_record_of_an_older_version_has_no_former_supervisors() -> None:
@@ -193,20 +188,3 @@ def test_record_from_the_status_has_a_target() -> None:
     parsed = Ingestion.from_resource({**resource(), "status": status})
     assert not is_elsewhere(of_status(parsed), ingestion())
     assert is_elsewhere(of_status(parsed), ingestion(druidCluster="other"))
-
-
-@given(st.dictionaries(st.text(), st.text()))
-def test_normalized_digests_round_trip(normalized: dict[str, str]) -> None:
-    parsed = ingestion()
-    stored = to_config_map(LastApplied(parsed.specified, "pages"), parsed, normalized)
-    assert read_normalized(stored, parsed) == normalized
-    assert read_normalized(stored, ingestion(document={**KAFKA, "more": 1})) == {}
-
-
-@pytest.mark.parametrize("text", ["", "[]", "null", "{", "5"])
-def test_edited_digests_are_ignored(text: str) -> None:
-    parsed = ingestion()
-    stored = to_config_map(LastApplied(parsed.specified, "pages"), parsed)
-    stored["data"][NORMALIZED_KEY] = text
-    assert read_normalized(stored, parsed) == {}
-    assert read_normalized(None, parsed) == {}

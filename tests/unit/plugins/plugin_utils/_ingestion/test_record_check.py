@@ -52,7 +52,6 @@ def stored(record: LastApplied, version: str = "1", **data: str) -> dict[str, An
         # other keys are not read
         (stored(LAST, more="of others"), noting(stored(LAST)), True),
         *((stored(LAST, **{key: "{}"}), noting(stored(LAST)), False) for key in ("spec.json", "state.json")),
-        (stored(LAST, **{"normalized.json": '{"a": "b"}'}), noting(stored(LAST)), False),
         # killed before the next record was written, and after it
         (stored(LAST, "7"), noting(stored(NEXT), replaces="7"), True),
         (stored(NEXT, "8"), noting(stored(NEXT), replaces="7"), True),

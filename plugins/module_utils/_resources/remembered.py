@@ -1,0 +1,105 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A document whose own context remembers our last write (``_spec.memory``)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, ClassVar
+
+from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Document
+from ansible_collections.druidops.druid.plugins.module_utils._spec import memory
+from ansible_collections.druidops.druid.plugins.module_utils._spec.diff import without_omitted
+from ansible_collections.druidops.druid.plugins.module_utils._spec.memory import Marker
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path
+
+
+class RememberedDocument(Document):
+    """
+    What Druid makes of a specification causes no second write, and what is specified no longer is removed.
+
+    ``_marker``: that of the state that was read last, None if another client has written it. ``_left_over``: the digest
+    of the differences that the next write is known to leave.
+    """
+
+    # in the table of kinds
+    _kind: ClassVar[str]
+    # False for a partial update, after which what was specified before still is
+    _is_whole: bool = True
+
+    _marker: Marker | None = None
+    _left_over: str = ""
+
+    def merge(self, before: Any) -> Any:
+        """Return the desired state, in Druid's form if it differs in nothing else. InvalidInput if it is impossible."""
+        after = super().merge(before)
+        if before is None or after is None or not self._is_of_last_write():
+            return after
+        # it is changed alone, and the marker does not know it
+        current = {**before, **{name: after[name] for name in ("suspended",) if name in after}}
+        found = after if are_same(current, after) else self._settled(current, after)
+        if found is None:
+            return after
+        self._warn_of_next(found, after)
+        if are_same(found, current):
+            return current
+        # another client has changed it: all that is specified is sent, also what Druid may drop
+        self._left_over = memory.digest_of_left_over(found, after)
+        return after
+
+    def _warn_of_next(self, now: Any, after: Any) -> None:
+        super()._warn_of_next(now, without_omitted(self._kind, now, after))
+
+    def _is_of_last_write(self) -> bool:
+        """Return whether the last write was ours, of this specification."""
+        return self._marker is not None and self._marker.specified == self._digest
+
+    @cached_property
+    def _digest(self) -> str:
+        return memory.digest_of(self._document) if self._document else ""
+
+    @property
+    def _former(self) -> Marker | None:
+        """The marker of our last write, None if it was not ours, or of this specification: then nothing is removed."""
+        return None if self._is_of_last_write() else self._marker
+
+    def _settled(self, before: Any, after: Any) -> Any:
+        """Return the desired state in Druid's form, None if that is not known."""
+        is_proven = self._marker is not None and self._marker.left_over == memory.digest_of_left_over(before, after)
+        return before if is_proven else None
+
+    def _remembered(self, document: Any) -> Any:
+        """Return a document that was read, after its marker has been remembered."""
+        self._marker = memory.marker_in(document, self._place)
+        return document
+
+    def _marked(self, after: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what is sent, with the marker of this write. Without a specification it is the last one."""
+        specified = self._document
+        if specified:
+            at = datetime.now(UTC).isoformat(timespec="milliseconds")
+            former = "" if self._is_whole or self._marker is None else self._marker.paths
+            marker = memory.marker_of(specified, self._specified, at, self._left_over, former)
+        elif self._marker is not None:
+            marker = self._marker
+        else:
+            return {**after}
+        return memory.with_marker(after, self._place, marker)
+
+    # What subclasses define.
+
+    @property
+    @abstractmethod
+    def _document(self) -> Any:
+        """What the user has specified, as it was parsed; None if nothing."""
+
+    @property
+    @abstractmethod
+    def _place(self) -> Path:
+        """The path of the context."""

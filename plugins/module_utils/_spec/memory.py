@@ -1,0 +1,220 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""
+What is remembered of our last write: a marker in the context of the object itself, which Druid stores as sent. Pure.
+
+Druid drops fields that it does not know, omits defaults, and changes values. What it makes of a specification is
+learnt from its own form of our last write, the baseline, not predicted: a difference that the baseline has as well is
+Druid's, and any other one is a change by another client. The marker is written with a write that is due anyway, never
+by one of its own, since Druid restarts a supervisor whose context changes.
+
+The marker is one string: Druid copies the context to tasks and queries, which do not all accept a structure there.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, differ_in_type, names_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import (
+    added_fields,
+    differing_values,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path, changed_at, value_at
+
+KEY = "druidops"
+# Of the marker: a marker of another version is none.
+_VERSION = "1"
+_NONE = "-"
+# The characters of a digest, of 6 bits each: of a document, and of each path in it.
+_OF_DOCUMENT, _OF_PATH = 22, 6
+# With more paths than these, those inside of lists are left out: each task has a copy of the marker.
+_MAX_PATHS = 500
+# Of objects with a context elsewhere.
+_PLACES: Mapping[str, Path] = {"autocompact": ("spec", "taskContext"), "scheduled_batch": ("spec", "context")}
+# What no specification removes.
+_KEPT = frozenset({("type",), ("id",), ("suspended",)})
+
+
+class Marker(NamedTuple):
+    """
+    The marker of a write.
+
+    ``specified``: the digest of what the user has specified, as it was parsed: not of a canonical form, which differs
+    between releases of the collection. ``at``: the time of the write. ``paths``: the digests of the specified paths,
+    one after another. ``left_over``: the digest of the differences that Druid's form of this specification has proven
+    to have; empty if that is not known yet.
+    """
+
+    specified: str
+    at: str
+    paths: str
+    left_over: str = ""
+
+    @property
+    def text(self) -> str:
+        """The string in the context."""
+        return " ".join((_VERSION, self.specified, self.at, self.left_over or _NONE, self.paths or _NONE))
+
+
+def place_of(spec: Mapping[str, Any]) -> Path:
+    """Return the path of the context of a supervisor."""
+    return _PLACES.get(str(spec.get("type")), ("context",))
+
+
+def marker_in(document: Any, place: Path) -> Marker | None:
+    """Return the marker of an object in Druid, None if it has none, such as after a write by another client."""
+    text = value_at(document, (*place, KEY))
+    parts = text.split(" ") if isinstance(text, str) else []
+    if len(parts) != 5 or parts[0] != _VERSION:
+        return None
+    left_over, paths = ("" if part == _NONE else part for part in parts[3:])
+    return Marker(parts[1], parts[2], paths, left_over)
+
+
+def without_marker(document: Any, place: Path) -> Any:
+    """Return an object without the marker. An empty context is null, as Druid returns one that was never set."""
+    *above, name = place
+    return changed_at(document, tuple(above), lambda parent: _with_context(parent, name))
+
+
+def _with_context(parent: Any, name: str) -> Any:
+    context = parent.get(name) if isinstance(parent, Mapping) else None
+    if not isinstance(context, Mapping):
+        return parent
+    kept = {key: value for key, value in context.items() if key != KEY}
+    return {**parent, name: kept or None}
+
+
+def with_marker(document: Mapping[str, Any], place: Path, marker: Marker) -> dict[str, Any]:
+    """Return an object with the marker. A context that is not a mapping, which Druid rejects, stays as it is."""
+    name, *rest = place
+    inner = document.get(name)
+    if inner is not None and not isinstance(inner, Mapping):
+        return {**document}
+    changed = with_marker(inner or {}, tuple(rest), marker) if rest else {**(inner or {}), KEY: marker.text}
+    return {**document, name: changed}
+
+
+def marker_of(specified: Any, canonical: Any, at: str, left_over: str = "", former: str = "") -> Marker:
+    """
+    Return the marker of a write.
+
+    ``specified``: the document of the user, as parsed and in canonical form. ``former``: the digests of paths that were
+    specified before, and still are.
+    """
+    return Marker(digest_of(specified), at, _paths(canonical, former), left_over)
+
+
+def digest_of(specified: Any) -> str:
+    """Return the digest of a specification, apart from its suspension, which is changed alone."""
+    known = {name: value for name, value in specified.items() if name != "suspended"}
+    return _digest(known, _OF_DOCUMENT)
+
+
+def _digest(value: Any, length: int) -> str:
+    text = json.dumps(value, sort_keys=True, default=str)
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return base64.urlsafe_b64encode(digest).decode()[:length]
+
+
+# What was specified and is no longer.
+
+
+def _paths(specified: Any, former: str) -> str:
+    found = [*_specified_paths(specified, ())]
+    if len(found) > _MAX_PATHS:
+        found = [(path, is_in_list) for path, is_in_list in found if not is_in_list]
+    digests = [_digest(path, _OF_PATH) for path, _is_in_list in found]
+    return "".join(dict.fromkeys([*_split(former), *digests]))
+
+
+def _split(paths: str) -> list[str]:
+    return [paths[at : at + _OF_PATH] for at in range(0, len(paths), _OF_PATH)]
+
+
+def _specified_paths(specified: Any, path: Path, *, is_in_list: bool = False) -> Iterator[tuple[Path, bool]]:
+    """Yield the paths of all fields, and whether they are in a list, in which the name of an element is its key."""
+    if isinstance(specified, Mapping):
+        for name, value in specified.items():
+            inside = (*path, str(name))
+            if value is not None and inside not in _KEPT:
+                yield inside, is_in_list
+                yield from _specified_paths(value, inside, is_in_list=is_in_list)
+    elif isinstance(specified, list):
+        for name, element in zip(names_of(specified) or (), specified, strict=False):
+            yield from _specified_paths(element, (*path, name), is_in_list=True)
+
+
+def without_removed(before: Any, desired: Any, marker: Marker | None) -> Any:
+    """Return the object in Druid without what was specified with the last write, and is no longer."""
+    if marker is None or desired is None:
+        return before
+    return _without_removed(before, desired, frozenset(_split(marker.paths)), ())
+
+
+def _without_removed(before: Any, desired: Any, known: frozenset[str], path: Path) -> Any:
+    if isinstance(before, Mapping) and isinstance(desired, Mapping) and not differ_in_type(before, desired):
+        return {
+            name: _without_removed(value, desired.get(name), known, (*path, str(name)))
+            for name, value in before.items()
+            if name in desired or _digest((*path, str(name)), _OF_PATH) not in known
+        }
+    if isinstance(before, list) and isinstance(desired, list):
+        found, names = names_of(before), names_of(desired)
+        if found is not None and names is not None:
+            by_name = dict(zip(names, desired, strict=True))
+            pairs = zip(found, before, strict=True)
+            return [_without_removed(each, by_name.get(name), known, (*path, name)) for name, each in pairs]
+    return before
+
+
+# What is left over: the differences of what is specified and what Druid has.
+
+_MISSING = object()
+
+
+def baseline(rows: Any, marker: Marker, place: Path) -> Any:
+    """
+    Return Druid's form of the write with this marker, None if the history, the newest row first, does not have it.
+
+    It is the oldest row with the marker. Those after it are of others, such as the autoscaler, or someone who resumes
+    or edits the supervisor, and keep the context. A row may be a tombstone, or one that Druid cannot read.
+    """
+    specs = [row.get("spec") for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+    return next((spec for spec in reversed(specs) if marker_in(spec, place) == marker), None)
+
+
+def settled(before: Any, after: Any, known: Any) -> Any:
+    """
+    Return the desired state in Druid's form: with what ``before`` has wherever the baseline, ``known``, has the same.
+
+    ``before`` is the current state, and ``after`` the specification merged into it. The result is ``before`` exactly
+    if all differences are Druid's.
+    """
+    if _are_equal(before, after) or _are_equal(before, known):
+        return before
+    if isinstance(before, Mapping) and isinstance(after, Mapping) and isinstance(known, Mapping):
+        names = [*before, *(name for name in after if name not in before)]
+        found = {name: settled(*(each.get(name, _MISSING) for each in (before, after, known))) for name in names}
+        return {name: value for name, value in found.items() if value is not _MISSING}
+    are_lists = isinstance(before, list) and isinstance(after, list) and isinstance(known, list)
+    if are_lists and len(before) == len(after) == len(known):
+        return [settled(*each) for each in zip(before, after, known, strict=True)]
+    return after
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    return one is other if _MISSING in (one, other) else are_same(one, other)
+
+
+def digest_of_left_over(before: Any, after: Any) -> str:
+    """Return the digest of the differences between the state in Druid and the desired one, empty if there are none."""
+    found = [[*differing_values(before, after)], [*added_fields(before, after)]]
+    return _digest(found, _OF_DOCUMENT) if any(found) else ""

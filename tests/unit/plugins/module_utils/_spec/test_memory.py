@@ -1,0 +1,153 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The marker of a write, what it knows of removed fields, and what is left over of a specification."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._spec.memory import (
+    KEY,
+    Marker,
+    baseline,
+    digest_of,
+    digest_of_left_over,
+    marker_in,
+    marker_of,
+    place_of,
+    settled,
+    with_marker,
+    without_marker,
+    without_removed,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
+from hypothesis import given
+from hypothesis import strategies as st
+
+CONTEXT = ("context",)
+AT = "2026-01-01T00:00:00.000+00:00"
+leaves = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["", "a"])
+documents = st.recursive(
+    leaves,
+    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.sampled_from("abc"), inside, max_size=3),
+    max_leaves=8,
+)
+
+
+def marker(specified: Any, at: str = AT, left_over: str = "") -> Marker:
+    return marker_of(specified, specified, at, left_over)
+
+
+@pytest.mark.parametrize("context", [None, {}, {"priority": 1}])
+@pytest.mark.parametrize(
+    ("kind", "place"),
+    [("kafka", CONTEXT), ("autocompact", ("spec", "taskContext")), ("scheduled_batch", ("spec", "context"))],
+)
+def test_a_marker_is_beside_the_context_of_the_user(kind: str, place: tuple[str, ...], context: Any) -> None:
+    spec: dict[str, Any] = {"type": kind, "spec": {"a": 1}}
+    spec = {**spec, "spec": {**spec["spec"], place[1]: context}} if len(place) == 2 else {**spec, place[0]: context}
+    assert place_of(spec) == place
+    written = with_marker(spec, place, found := marker({"a": {"b": 1}}, left_over="x"))
+    assert marker_in(written, place) == found
+    # an empty context is what Druid returns for none
+    assert without_marker(written, place) == without_marker(spec, place)
+    assert without_marker(without_marker(written, place), place) == without_marker(written, place)
+
+
+@pytest.mark.parametrize("context", [None, "x", [], {}, {KEY: None}, {KEY: "2 a b - -"}, {KEY: "1 a"}, {KEY: {"a": 1}}])
+def test_anything_else_is_no_marker(context: Any) -> None:
+    assert marker_in({"context": context}, CONTEXT) is None
+    assert without_marker({"context": "x"}, CONTEXT) == {"context": "x"}
+    assert with_marker({"context": "x"}, CONTEXT, marker({})) == {"context": "x"}
+
+
+def test_the_digest_is_of_what_was_specified_apart_from_the_suspension() -> None:
+    assert digest_of({"a": 1, "b": [1]}) == digest_of({"b": [1], "a": 1, "suspended": True})
+    assert len({digest_of(each) for each in ({"a": 1}, {"a": "1"}, {"a": 1.0}, {"a": True}, {"a": [1]}, {})}) == 6
+
+
+def test_what_is_specified_no_longer_is_removed() -> None:
+    last = marker({"type": "t", "id": "i", "a": {"x": 1, "y": None}, "list": [{"name": "n", "z": 1}], "b": {"c": 1}})
+    before = {
+        "type": "t",
+        "id": "i",
+        "a": {"x": 1, "y": 2, "others": 3},
+        "list": [{"name": "n", "z": 1, "others": 2}],
+        "b": {"c": 1, "d": 2},
+        "others": 1,
+    }
+    desired = {"type": "t", "a": {}, "list": [{"name": "n"}]}
+    after = {"type": "t", "id": "i", "a": {"y": 2, "others": 3}, "list": [{"name": "n", "others": 2}], "others": 1}
+    assert without_removed(before, desired, last) == after
+    # others have written it, or nothing is specified
+    assert without_removed(before, desired, None) == before
+    assert without_removed(before, None, last) == before
+
+
+def test_a_large_specification_has_a_small_marker() -> None:
+    fields = [{"name": f"n{number}", "type": "string"} for number in range(10_000)]
+    assert len(marker({"a": {"b": 1}, "list": fields}).text) < 100
+
+
+def row(found: Marker | None, **spec: Any) -> dict[str, Any]:
+    return {"spec": spec if found is None else with_marker(spec, CONTEXT, found), "version": AT}
+
+
+def test_the_baseline_is_the_oldest_row_with_the_marker() -> None:
+    last, former = marker({"a": 1}), marker({"a": 1}, "2025-01-01T00:00:00.000+00:00")
+    ours = row(last, a=1)
+    rows = [
+        row(last, a=3),
+        {"spec": {"type": "noop"}},
+        {"spec": None},
+        None,
+        row(last, a=2),
+        ours,
+        row(former),
+        row(None),
+    ]
+    assert baseline(rows, last, CONTEXT) == ours["spec"]
+    for unknown in ([row(None, a=1)], [], None, {"error": "x"}):
+        assert baseline(unknown, last, CONTEXT) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "known", "found"),
+    [
+        # Druid has dropped it, has another form of it, or another client has changed it
+        ({}, {"a": 1}, {}, {}),
+        ({"a": "PT60S"}, {"a": "PT1M"}, {"a": "PT60S"}, {"a": "PT60S"}),
+        ({"a": 2}, {"a": 1}, {"a": 3}, {"a": 1}),
+        ({}, {"a": 1}, {"a": 3}, {"a": 1}),
+        ({"a": 2}, {"a": None}, {"a": 2}, {"a": 2}),
+        ({"a": 2}, {}, {}, {}),
+        # both at once
+        (
+            {"a": [{"b": 1}], "c": 5},
+            {"a": [{"b": 2, "x": 3}], "c": 4},
+            {"a": [{"b": 1}], "c": 4},
+            {"a": [{"b": 1}], "c": 4},
+        ),
+        ([1, 2], [1, 3], [1, 2, 3], [1, 3]),
+        ({"a": 1}, {"a": True}, {"a": 1}, {"a": 1}),
+    ],
+)
+def test_a_difference_that_the_baseline_has_is_druids(before: Any, after: Any, known: Any, found: Any) -> None:
+    assert settled(before, after, known) == found
+
+
+@given(documents, documents, documents)
+def test_settled(before: Any, after: Any, known: Any) -> None:
+    assert are_same(settled(before, after, before), before)
+    assert are_same(settled(before, before, known), before)
+    assert digest_of_left_over(before, before) == ""
+
+
+def test_the_left_over_is_only_what_differs() -> None:
+    digest = digest_of_left_over({"a": 1, "b": {"c": [1]}}, {"a": 1, "b": {"c": [2]}})
+    assert digest == digest_of_left_over({"x": 1, "b": {"c": [1]}}, {"x": 1, "b": {"c": [2]}})
+    for other in ({"a": 1, "b": {"c": [3]}}, {"a": 2, "b": {"c": [2]}}, {"a": 1, "b": {"c": [2], "d": 1}}, {"a": 2}):
+        assert digest != digest_of_left_over({"a": 1, "b": {"c": [1]}}, other)
