@@ -27,7 +27,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import
 )
 from ansible_collections.druidops.druid.plugins.module_utils._serde.granularity import canonical_granularity
 from ansible_collections.druidops.druid.plugins.module_utils._serde.time_zones import canonical_time_zone
-from ansible_collections.druidops.druid.plugins.module_utils._serde.times import condensed_intervals
+from ansible_collections.druidops.druid.plugins.module_utils._serde.times import canonical_intervals
 
 
 def _without_nulls(value: Json) -> Json:
@@ -129,7 +129,7 @@ _FILTERS: Mapping[str, DruidClass] = {
         },
         shape=_with_ordering,
     ),
-    "interval": _filter("IntervalDimFilter", {**_EXTRACTED, "intervals": in_form(condensed_intervals)}),
+    "interval": _filter("IntervalDimFilter", {**_EXTRACTED, "intervals": in_form(canonical_intervals)}),
     "equals": _filter("EqualityFilter", _VALUE_TYPE),
     "range": _filter(
         "RangeFilter",

@@ -30,21 +30,6 @@ def column_type(value: Any) -> Any:
     return value.upper() if isinstance(value, str) and _SIMPLE_TYPES.fullmatch(value) else value
 
 
-_CHARSETS = {
-    "ASCII": "US-ASCII",
-    "ISO8859-1": "ISO-8859-1",
-    "ISO_8859_1": "ISO-8859-1",
-    "LATIN1": "ISO-8859-1",
-    "UTF16": "UTF-16",
-    "UTF8": "UTF-8",
-}
-
-
-def charset(value: Any) -> Any:
-    """Return the name of a character set as Java has it."""
-    return _CHARSETS.get(value.upper(), value.upper()) if isinstance(value, str) else value
-
-
 def text(value: Any) -> Any:
     """Return a number or a boolean as the string that Druid reads it as."""
     return json.dumps(value) if isinstance(value, bool | int | float) else value

@@ -13,11 +13,10 @@ from ansible_collections.druidops.druid.plugins.module_utils._serde.druid_class 
     DruidClass,
     Json,
     Kind,
-    in_form,
     of_kind,
     omits,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import charset, is_true
+from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import is_true
 
 
 def _with_header(value: Json) -> Json:
@@ -74,7 +73,6 @@ KINDS: Mapping[str, Kind] = {
             "kafka": DruidClass(
                 "data.input.kafkainput.KafkaInputFormat",
                 {
-                    "headerFormat": of_kind("headerFormat"),
                     "keyFormat": of_kind("inputFormat"),
                     "valueFormat": of_kind("inputFormat"),
                 },
@@ -82,9 +80,6 @@ KINDS: Mapping[str, Kind] = {
             # those of extensions: Avro, Protobuf, ORC, Parquet
             "": DruidClass("data.input.impl.NestedInputFormat", {"flattenSpec": of_kind("flattenSpec")}),
         }
-    ),
-    "headerFormat": Kind(
-        {"string": DruidClass("data.input.kafkainput.KafkaStringHeaderFormat", {"encoding": in_form(charset)})}
     ),
     "flattenSpec": Kind(
         {

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -55,26 +54,6 @@ def canonical_interval(text: Any) -> Any:
 def canonical_intervals(intervals: Any) -> Any:
     """Return a list of intervals in canonical form, in its order."""
     return [canonical_interval(each) for each in intervals] if isinstance(intervals, list) else intervals
-
-
-def condensed_intervals(intervals: Any) -> Any:
-    """Return intervals as a filter has them: sorted, and joined where they meet (``JodaUtils.condenseIntervals``)."""
-    if not isinstance(intervals, list) or not all(isinstance(each, str) for each in intervals):
-        return intervals
-    found = sorted(ends for each in intervals if (ends := _ends(each)))
-    if not found or len(found) < len(intervals):
-        return intervals
-    return ["/".join(map(_format, ends)) for ends in _joined(found)]
-
-
-def _joined(intervals: list[tuple[datetime, datetime]]) -> Iterator[tuple[datetime, datetime]]:
-    start, end = intervals[0]
-    for next_start, next_end in intervals[1:]:
-        if next_start > end:
-            yield start, end
-            start, end = next_start, next_end
-        end = max(end, next_end)
-    yield start, end
 
 
 def _ends(text: str) -> tuple[datetime, datetime] | None:

@@ -82,11 +82,6 @@ NOTATIONS: dict[str, tuple[str, Any, Any]] = {
             "keyFormat": {"type": "csv", "shouldTryParseNumbers": False},
         },
     ),
-    "a character set": (
-        "headerFormat",
-        {"type": "string", "encoding": "ascii"},
-        {"type": "string", "encoding": "US-ASCII"},
-    ),
     "names of a cardinality": (
         "aggregator",
         {"type": "cardinality", "name": "x", "fieldNames": ["a"]},
@@ -145,7 +140,7 @@ NOTATIONS: dict[str, tuple[str, Any, Any]] = {
     ),
     "intervals of a filter": (
         "filter",
-        {"type": "interval", "dimension": "__time", "intervals": ["2020/2021", "2019-01-01/P1Y"]},
+        {"type": "interval", "dimension": "__time", "intervals": ["2019-01-01/P2Y"]},
         {
             "type": "interval",
             "dimension": "__time",

@@ -14,7 +14,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._serde.times import
     canonical_interval,
     canonical_period,
     canonical_timestamp,
-    condensed_intervals,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -140,15 +139,3 @@ def test_canonical_timestamp(value: Any) -> None:
 @pytest.mark.parametrize("value", ["1577836800000", 1577836800000.5, True, 10**18, -(10**18)])
 def test_other_timestamps_are_unchanged(value: Any) -> None:
     assert canonical_timestamp(value) is value
-
-
-def test_intervals_of_a_filter_are_sorted_and_joined() -> None:
-    assert condensed_intervals(["2022/2023", "2020/2021", "2019-01-01/P1Y", "2020-06/P1M"]) == [
-        "2019-01-01T00:00:00.000Z/2021-01-01T00:00:00.000Z",
-        "2022-01-01T00:00:00.000Z/2023-01-01T00:00:00.000Z",
-    ]
-
-
-@pytest.mark.parametrize("intervals", [None, [], ["2020/2021", "for ever"], [5], "2020/2021"])
-def test_invalid_intervals_of_a_filter_are_unchanged(intervals: Any) -> None:
-    assert condensed_intervals(intervals) == intervals
