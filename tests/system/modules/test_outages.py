@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._operations.druid_info import druid_info
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import MAX_ERRORS
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import PartialFailure
@@ -59,6 +60,19 @@ def test_waits_for_a_killed_overlord(druid_apart: Druid) -> None:
         assert [answer["changed"] for answer in answers] == [False]
         stream.produce(10)
         eventually(stream.has_all)
+
+
+@campaign("readiness is shown by responses of a Druid that lacks a part")
+def test_readiness_without_a_coordinator(druid_apart: Druid) -> None:
+    params = {"services": ["broker", "historical"], "wait": False, "wait_for": None, "wait_timeout": 180.0}
+    with direct_on(druid_apart, retry_timeout=0) as direct:
+        druid_apart.kill("coordinator")
+        info = druid_info(direct.client, params)
+        druid_apart.revive("coordinator")
+
+        assert not info["ready"]
+        assert (info["version"], info["servers"], info["slots"]) == (druid_apart.version, None, None)
+        assert druid_info(direct.client, {**params, "wait": True})["problems"] == []
 
 
 class Calls:
