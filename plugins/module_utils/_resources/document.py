@@ -181,7 +181,9 @@ class Document(ABC):
                 "omits its default. Check the name, or remove the field.",
                 self.unknown,
             )
-        for field, value, specified in differing_values(masked(now), masked(after)):
+        # masking a large specification takes long
+        differs = any(True for _difference in differing_values(now, after))
+        for field, value, specified in differing_values(masked(now), masked(after)) if differs else ():
             # for null Druid has its default
             if specified is not None:
                 form = truncate(json.dumps(value), MAX_VALUE_LENGTH)

@@ -43,7 +43,7 @@ class RememberedDocument(Document):
             return after
         # it is changed alone, and the marker does not know it
         current = {**before, **{name: after[name] for name in ("suspended",) if name in after}}
-        found = after if are_same(current, after) else self._settled(current, after)
+        found = None if are_same(current, after) else self._settled(current, after)
         if found is None:
             return after
         self._warn_of_next(found, after)
