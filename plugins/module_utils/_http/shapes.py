@@ -22,6 +22,8 @@ _MIB = 1024 * 1024
 # A form of Druid's has more bytes than this for each mapping and each list; Python needs up to 240.
 _MIN_BYTES = 12
 _MAX_INT = 2**63 - 1
+# In UTC; years may have a sign, and more than four digits.
+_INSTANT = r"-?\d{4,9}-\d\d-\d\dT[\d:.]+Z"
 
 
 def parse(body: bytes) -> Any:
@@ -100,6 +102,18 @@ def _version(document: Any) -> bool:
     return isinstance(document, str) and re.fullmatch(r"[\w.+-]{1,64}", document) is not None
 
 
+def _address(document: Any) -> bool:
+    return isinstance(document, str) and re.fullmatch(r"https?://[\w.:\[\]-]+", document) is not None
+
+
+def _segment_id(document: Any) -> bool:
+    return isinstance(document, str) and re.search(rf"_{_INSTANT}_{_INSTANT}_.", document) is not None
+
+
+def _interval(document: Any) -> bool:
+    return isinstance(document, str) and re.fullmatch(rf"{_INSTANT}/{_INSTANT}", document) is not None
+
+
 def _number(document: Any) -> bool:
     return isinstance(document, int | float) and not isinstance(document, bool)
 
@@ -173,7 +187,7 @@ _SUPERVISOR = _has({"detailedState": _text}, id=_text, state=_text)
 _COMPACTION = _has(dataSource=_text)
 _RULES = _each(_has(type=_text))
 _LOOKUP = _has({"version": _text}, lookupExtractorFactory=_MAPPING)
-_SEGMENT = _has({"size": _number}, identifier=_text, interval=_text, version=_text)
+_SEGMENT = _has({"size": _number}, identifier=_segment_id, interval=_interval, version=_text)
 # Nothing: up to Druid 31, if no server has loaded a segment of the datasource.
 _MARKED = _either(_nothing, _has(numChangedSegments=_number))
 _LOADED = _has({"current": _MAPPING, "toLoad": _MAPPING, "toDrop": _each(_text)})
@@ -271,7 +285,8 @@ _FORMS = (
     _form(rf"POST {_COORDINATOR}/lookups/config", _MAPPING),
     _form(rf"(?:POST|DELETE) {_COORDINATOR}/lookups/config/*/*", _nothing),
     # Segments.
-    _form(rf"GET {_COORDINATOR}/metadata/datasources(?:/*/segments|\?.*)", _each(_text)),
+    _form(rf"GET {_COORDINATOR}/metadata/datasources\?.*", _each(_text)),
+    _form(rf"GET {_COORDINATOR}/metadata/datasources/*/segments", _each(_segment_id)),
     _form(
         rf"GET {_COORDINATOR}/metadata/datasources/*/unusedSegments\?.*",
         _each(_either(_has(dataSegment=_SEGMENT), _SEGMENT)),
@@ -279,7 +294,7 @@ _FORMS = (
     _form(rf"GET {_COORDINATOR}/datasources/*/loadstatus\?.*", _either(_nothing, _values(_number))),
     _form(rf"(?:POST|DELETE) (?:{_OVERLORD}|{_COORDINATOR})/datasources/*(?:/mark\w+)?", _MARKED),
     # Servers.
-    _form(r"GET /druid/\w+/v1/leader", _text),
+    _form(r"GET /druid/\w+/v1/leader", _address),
     _form(rf"GET {_COORDINATOR}/cluster", _values(_each(_has(host=_text)))),
     _form(rf"GET {_COORDINATOR}/servers\?simple=.*", _each(_has(host=_text, type=_text))),
     _form(rf"GET {_COORDINATOR}/loadqueue\?simple=.*", _values(_MAPPING)),

@@ -56,9 +56,8 @@ def _info_or_problem(probe: DruidClient, services: list[str]) -> dict[str, Any]:
 def _info(client: DruidClient, probe: DruidClient, services: list[str]) -> dict[str, Any]:
     """Return what Druid consists of. A part that cannot be read because a service does not run is null, and a problem.
 
-    ``client``: for the first request. ``probe``: for the others, so that the time for retries does not add up.
+    ``client``: for the one that any server responds to. ``probe``: for the others, so that no retries add up.
     """
-    status = client.get("/status")
     problems: list[str] = []
 
     def part(read: Callable[[DruidClient], Any]) -> Any:
@@ -68,13 +67,16 @@ def _info(client: DruidClient, probe: DruidClient, services: list[str]) -> dict[
             problems.append(str(error))
             return None
 
+    # first, since a server that is not Druid may respond to /status
+    leaders = {
+        "coordinator": part(lambda druid: _leader(druid, _COORDINATOR)),
+        "overlord": part(lambda druid: _leader(druid, _OVERLORD)),
+    }
+    status = client.get("/status")
     info = {
         "version": status["version"],
         "extensions": sorted({each["artifact"] for each in status.get("modules") or [] if each.get("artifact")}),
-        "leaders": {
-            "coordinator": part(lambda druid: _leader(druid, _COORDINATOR)),
-            "overlord": part(lambda druid: _leader(druid, _OVERLORD)),
-        },
+        "leaders": leaders,
         "servers": part(_servers),
         "load_status": part(lambda druid: druid.get(path(*_COORDINATOR, "loadstatus"), params=_SIMPLE)),
         "workers": part(_workers),

@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
 from ansible_collections.druidops.druid.plugins.module_utils._operations.query import run_query
 from ansible_collections.druidops.druid.plugins.module_utils._resources.datasource import unused_segments
 from ansible_collections.druidops.druid.plugins.module_utils._spec.segments import interval_of, valid_datasource
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import NOT_SET, InvalidInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import NOT_SET, DruidError, InvalidInput
 
 # The columns that identify an entry.
 _KEYS = {
@@ -64,7 +64,10 @@ def _used(client: DruidClient, params: Mapping[str, Any], interval: str | None) 
         "limit": params["limit"] + 1,
         "read_timeout": params["read_timeout"],
     }
-    return [_entry(row, params["by"], is_used=True) for row in run_query(client, limited)["rows"]]
+    rows = run_query(client, limited)["rows"]
+    if any(not {*_KEYS[params["by"]], "count"} <= row.keys() for row in rows):
+        raise DruidError("The response to a query of sys.segments is in no form of Druid's. Check the option url.")
+    return [_entry(row, params["by"], is_used=True) for row in rows]
 
 
 def _unused(

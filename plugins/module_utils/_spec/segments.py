@@ -72,7 +72,7 @@ _CANONICAL = re.compile(rf"({_INSTANT.pattern})/({_INSTANT.pattern})")
 def _instant(text: str) -> Instant:
     found = _INSTANT.fullmatch(text)
     if found is None:
-        raise DruidError(f"Druid returned an instant of an unknown form: {text!r}.")
+        raise DruidError("Druid returned an instant in an unknown form.")
     return Instant(int(found[1]), found[2])
 
 
@@ -85,7 +85,7 @@ def counted(identifiers: Iterable[str], datasource: str) -> Counter[Segment]:
 def _parts_of(identifier: str, datasource: str) -> tuple[str, str, str]:
     found = _OF_ID.fullmatch(identifier.removeprefix(f"{datasource}_"))
     if found is None:
-        raise DruidError(f"Druid returned an id of a segment in an unknown form: {identifier!r}.")
+        raise DruidError("Druid returned the id of a segment in an unknown form, or of another datasource.")
     return found["start"], found["end"], found["version"]
 
 

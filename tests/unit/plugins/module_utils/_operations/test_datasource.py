@@ -42,8 +42,10 @@ def days(*numbers: int) -> set[str]:
 class Druid:
     """Its segments of the datasource a, and its supervisors and tasks.
 
-    ``lists_unused``, ``wraps_segments``, ``marks_at_overlord``: as from Druid 29, 30 and 32 on. ``outcome``: the status
-    of a task of type kill. ``meanwhile``: what happens when such a task has ended.
+    ``lists_unused``, ``wraps_segments``, ``marks_at_overlord``: as from Druid 29, 30 and 32 on. ``is_loaded``: up to
+    31, whether a server has loaded a segment. ``outcome``: the status of a task of type kill.
+    ``meanwhile``: what happens
+    when such a task has ended.
     """
 
     def __init__(self, server: Server, client: DruidClient) -> None:
@@ -53,6 +55,7 @@ class Druid:
         self.tasks: dict[str, dict[str, Any]] = {}
         self.kills: list[dict[str, Any]] = []
         self.lists_unused = self.marks_at_overlord = self.wraps_segments = True
+        self.is_loaded = True
         self.outcome: dict[str, Any] = {"statusCode": "SUCCESS"}
         self.meanwhile: Callable[[], Any] = dict
         self.status_of_submission = 200
@@ -94,7 +97,8 @@ class Druid:
         if path == f"{OVERLORD}/datasources":
             return 405, b""
         if "/datasources/a" in path:
-            return 200, {"numChangedSegments": self._mark(method, path, body)}
+            is_ignored = "/mark" in path and not self.is_loaded
+            return (204, b"") if is_ignored else (200, {"numChangedSegments": self._mark(method, path, body)})
         return self._of_the_overlord(method, path, body)
 
     def _of_the_overlord(self, method: str, path: str, body: Any) -> tuple[int, Any]:
@@ -310,6 +314,13 @@ def test_before_29_unused_segments_are_only_known_without_used_ones(druid: Druid
     assert "Omit the interval" in failure_of(druid, state="used", interval="2020/P1Y")[0]
     assert "module task" in failure_of(druid, state="deleted", used_segments="keep")[0]
     assert druid.ensure(state="deleted", used_segments="delete", wait=True)["segments"] == {"used": 0, "unused": 0}
+
+
+def test_up_to_31_an_interval_is_only_marked_if_segments_are_loaded(druid: Druid) -> None:
+    druid.used, druid.is_loaded = days(1), False
+    message, result = failure_of(druid, state="unused", interval="2020/P1Y")
+    assert "only while servers have loaded segments of the datasource. Omit the interval." in message
+    assert not result["changed"]
 
 
 # Information.

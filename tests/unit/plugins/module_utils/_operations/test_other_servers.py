@@ -19,6 +19,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._operations.compact
     compaction_info,
     ensure_compaction,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._operations.datasource import ensure_datasource
+from ansible_collections.druidops.druid.plugins.module_utils._operations.druid_info import druid_info
 from ansible_collections.druidops.druid.plugins.module_utils._operations.dynamic_config import (
     dynamic_config_info,
     ensure_configs,
@@ -28,6 +30,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._operations.retenti
     ensure_rules,
     retention_rules_info,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._operations.segment_info import segment_info
 from ansible_collections.druidops.druid.plugins.module_utils._operations.supervisor import (
     ensure_supervisor,
     supervisor_info,
@@ -83,6 +86,10 @@ _CONFIGS = ("coordinator", "overlord", "kubernetes_task_runner", "broker", "comp
 _CONFIG = {**dict.fromkeys(_CONFIGS), "unknown_fields": "warn", **_AUDIT}
 _LOOKUP = {"id": "a", "tier": "a", "custom_type": False, "state": "present", "lookups": None, "wait": False, **_AUDIT}
 _LOOKUP_SPEC = {"lookupExtractorFactory": {"type": "map", "map": {}}}
+_DATASOURCE = {"datasource": "a", "interval": None, "used_segments": "delete", "datasources": None, "wait": True}
+_DATASOURCE |= {"wait_timeout": 1.0, **_AUDIT}
+_SEGMENTS = {"datasource": "a", "interval": None, "used": None, "by": "segment", "limit": 10, "read_timeout": 1.0}
+_DRUID = {"services": ["broker"], "wait": False, "wait_for": None, "wait_timeout": 1.0}
 _INFO = {
     "tier": None,
     "id": None,
@@ -114,6 +121,10 @@ ENSURE: dict[str, Operation] = {
     "task runner": (ensure_configs, {**_CONFIG, "kubernetes_task_runner": {"type": "default"}}),
     "brokers": (ensure_configs, {**_CONFIG, "broker": {"queryContext": {"a": 1}}}),
     "cluster compaction": (ensure_configs, {**_CONFIG, "compaction": {"compactionTaskSlotRatio": 0.5}}),
+    **{
+        f"datasource, {state}": (ensure_datasource, {**_DATASOURCE, "state": state})
+        for state in ("used", "unused", "deleted")
+    },
     "lookup": (ensure_lookup, {**_LOOKUP, "spec": _LOOKUP_SPEC}),
     "lookup, absent": (ensure_lookup, {**_LOOKUP, "state": "absent"}),
     "lookups": (ensure_lookup, {**_LOOKUP, "id": None, "lookups": [{**_LOOKUP, "spec": _LOOKUP_SPEC}]}),
@@ -127,6 +138,9 @@ READ: dict[str, Operation] = {
     "retention_rules_info of one": (retention_rules_info, {**_INFO, "datasource": "a"}),
     "lookup_info": (lookup_info, _INFO),
     "dynamic_config_info": (dynamic_config_info, _INFO),
+    "segment_info": (segment_info, _SEGMENTS),
+    "segment_info of unused ones": (segment_info, {**_SEGMENTS, "used": False}),
+    "druid_info": (druid_info, _DRUID),
 }
 # What the deletion of a DruidIngestion sends.
 DELETE: dict[str, Callable[[DruidClient, str], None]] = {"terminate": terminate, "shut down": shut_down}

@@ -41,7 +41,7 @@ def test_id_of_a_segment(datasource: str, interval: str, partition: str) -> None
 
 
 def test_id_of_another_form() -> None:
-    with pytest.raises(DruidError, match="clicks_x"):
+    with pytest.raises(DruidError, match="id of a segment"):
         counted(["clicks_x"], "clicks")
 
 
