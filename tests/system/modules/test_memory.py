@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._operations.compaction import compaction_info
 from ansible_collections.druidops.druid.plugins.module_utils._operations.supervisor import supervisor_info
 from ansible_collections.druidops.druid.plugins.module_utils._spec.memory import KEY
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import PartialFailure
@@ -254,3 +255,44 @@ def test_strict_applies_once_and_then_names_the_field(direct: Direct, spec: dict
         with pytest.raises(PartialFailure, match=r"taskCuont"):
             direct.supervisor(spec=specified, unknown_fields="fail")
         assert len(direct.writes) == is_sent
+
+
+COMPACTION = "/druid/coordinator/v1/config/compaction"
+
+
+def test_a_compaction_remembers_what_druid_makes_of_it(direct: Direct, name: str) -> None:
+    config = {"skipOffsetFromLatest": "PT1H", "taskPriorty": 3, "maxRowsPerSegment": 1000, "taskContext": {"a": 1}}
+    created = direct.compaction(datasource=name, config=config)
+    # the second one changes the context only, which compacts nothing again
+    assert (created["changed"], len(direct.writes)) == (True, 2)
+    for result in (created, direct.compaction(datasource=name, config=config)):
+        assert "taskPriorty" in " ".join(result["warnings"])
+        assert (result["config"]["taskContext"], KEY in json.dumps(result)) == ({"a": 1}, False)
+    assert direct.writes == []
+    asked = {"datasource": name, "status": False}
+    assert [each["config"]["taskContext"] for each in compaction_info(direct.client, asked)] == [{"a": 1}]
+
+    # another client changes what is specified, and what is not
+    stored = direct.client.get(f"{COMPACTION}/{name}")
+    assert KEY in stored["taskContext"]
+    direct.client.post(COMPACTION, {**stored, "skipOffsetFromLatest": "PT2H", "taskPriority": 7})
+    reverted = direct.compaction(datasource=name, config=config)
+    assert reverted["changed"]
+    found = reverted["config"]
+    assert (found["skipOffsetFromLatest"], found["taskPriority"]) == ("PT1H", 7)
+    assert not direct.compaction(datasource=name, config=config)["changed"]
+
+    # what is specified no longer is removed
+    shorter = {"skipOffsetFromLatest": "PT1H"}
+    found = direct.compaction(datasource=name, config=shorter)["config"]
+    assert (found["maxRowsPerSegment"], found["taskContext"], found["taskPriority"]) == (None, None, 7)
+    assert not direct.compaction(datasource=name, config=shorter)["changed"]
+    assert direct.compaction(datasource=name, state="absent")["changed"]
+
+
+def test_a_supervisor_of_compaction_has_the_marker_in_the_context_of_its_tasks(direct: Direct, name: str) -> None:
+    spec = {"type": "autocompact", "spec": {"dataSource": name, "taskPriorty": 3}, "suspended": True}
+    direct.supervisor(spec=spec)
+    assert_unchanged(direct, spec, "taskPriorty")
+    stored = direct.client.get(f"{SUPERVISORS}/autocompact__{name}")
+    assert [*stored["spec"]["taskContext"]] == [KEY]
