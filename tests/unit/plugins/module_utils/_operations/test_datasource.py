@@ -43,9 +43,8 @@ class Druid:
     """Its segments of the datasource a, and its supervisors and tasks.
 
     ``lists_unused``, ``wraps_segments``, ``marks_at_overlord``: as from Druid 29, 30 and 32 on. ``is_loaded``: up to
-    31, whether a server has loaded a segment. ``outcome``: the status of a task of type kill.
-    ``meanwhile``: what happens
-    when such a task has ended.
+    31, whether a server has loaded a segment. ``outcome``: the status of a task of type kill. ``meanwhile``: what
+    happens when such a task has ended.
     """
 
     def __init__(self, server: Server, client: DruidClient) -> None:
