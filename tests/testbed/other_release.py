@@ -28,7 +28,7 @@ from typing import Any
 from .proxy import Answer, Forward, Loss, Request, Upstream, proxy
 
 _SUPERVISORS = "/druid/indexer/v1/supervisor"
-_ONE = re.compile(rf"{_SUPERVISORS}/(?P<id>[^/?]+)(?P<part>/[a-zA-Z]+)?$")
+_ONE = re.compile(rf"{_SUPERVISORS}/(?P<id>[^/?]+)(?P<part>/[a-zA-Z]+)?(?:\?count=.*)?$")
 _STREAMS = ("kafka", "kinesis", "rabbit")
 _JSON = (("Content-Type", "application/json"),)
 _INDEX_SPECS = ("indexSpec", "indexSpecForIntermediatePersists")

@@ -226,7 +226,7 @@ _FORMS = (
     _form(rf"GET {_OVERLORD}/supervisor\?state=.*", _each(_SUPERVISOR)),
     _form(rf"GET {_OVERLORD}/supervisor/*", _SPEC),
     _form(rf"GET {_OVERLORD}/supervisor/*/status", _has({"payload": _SUPERVISOR_STATUS}, id=_text)),
-    _form(rf"GET {_OVERLORD}/supervisor/*/history", _each(_has({"spec": _MAPPING}, version=_text))),
+    _form(rf"GET {_OVERLORD}/supervisor/*/history(?:\?.*)?", _each(_has({"spec": _MAPPING}, version=_text))),
     _form(rf"POST {_OVERLORD}/supervisor(?:/*/(?:terminate|reset|resetOffsets))?(?:\?.*)?", _has(id=_text)),
     _form(rf"POST {_OVERLORD}/supervisor/*/(?:suspend|resume)", _has_one_of("type", "id")),
     _form(rf"POST {_OVERLORD}/supervisor/*/taskGroups/handoff", _nothing),

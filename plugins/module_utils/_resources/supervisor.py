@@ -52,6 +52,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path
 
 SUPERVISORS = path("druid", "indexer", "v1", "supervisor")
+# of the history, which are enough unless others have changed a supervisor more often since the last write
+_ROWS = 20
 
 
 def supervisor_path(supervisor: str, *parts: str) -> str:
@@ -175,7 +177,7 @@ class Supervisor(RememberedDocument):
         if known is not None or self._marker is None:
             return known
         try:
-            rows = self._client.get(supervisor_path(self._target.id, "history"))
+            rows = self._rows(self._marker)
         except DruidError as error:
             self._warn(
                 "Druid's history of it cannot be read, which shows whether another client has changed it, or only "
@@ -184,6 +186,13 @@ class Supervisor(RememberedDocument):
             return before
         found = memory.baseline(rows, self._marker, self._place)
         return None if found is None else memory.settled(before, after, canonical(found))
+
+    def _rows(self, marker: memory.Marker) -> Any:
+        """Return the newest rows of the history, at least all of the last write. The count is read since Druid 35."""
+        request = supervisor_path(self._target.id, "history")
+        rows = self._client.get(request, {"count": _ROWS})
+        may_be_cut = len(rows) == _ROWS and memory.baseline(rows[-1:], marker, self._place) is not None
+        return self._client.get(request) if may_be_cut else rows
 
     def _get(self) -> Any:
         """Return the specification, None if the supervisor is missing in the list as well."""

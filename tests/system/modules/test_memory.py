@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import pytest
@@ -59,11 +59,7 @@ def druid_of_later(druid: Druid) -> Iterator[Upstream]:
             return {name: returned(each) for name, each in value.items()}
         return [returned(each) for each in value] if isinstance(value, list) else value
 
-    # without gzip
-    def react(request: Request) -> Any:
-        return go
-
-    with other_release("38.0.0", druid.upstream) as upstream, proxy(upstream, react) as url:
+    with other_release("38.0.0", druid.upstream) as upstream, proxy(upstream, lambda _request: go) as url:
         yield Upstream(url)
 
 
@@ -239,6 +235,46 @@ def test_a_history_that_cannot_be_read_causes_no_write(direct: Direct, spec: dic
     assert (result["changed"], direct.proxy.unmet) == (False, 0)
     assert "history of it cannot be read" in " ".join(result["warnings"])
     assert direct.supervisor(spec=with_io(specified, taskCount=2))["changed"]
+
+
+@contextmanager
+def with_count(upstream: Upstream) -> Iterator[Upstream]:
+    """Put a Druid 37, with the parameter ``count`` of the history, which Druid has since 35, over an older one."""
+
+    def go(request: Request, forward: Forward) -> Answer | Loss:
+        answer = forward(request)
+        _path, _equals, count = request.path.partition("/history?count=")
+        if not (count and isinstance(answer, Answer)):
+            return answer
+        return Answer(200, answer.headers, json.dumps(json.loads(answer.body)[: int(count)]).encode())
+
+    with other_release("37.0.0", upstream) as inner, proxy(inner, lambda _request: go) as url:
+        yield Upstream(url)
+
+
+@pytest.mark.parametrize("has_count", [True, False])
+def test_a_long_history_is_read_in_part_where_that_is_possible(
+    druid_33: Druid, name: str, spec: dict[str, Any], has_count: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor._ROWS", 2)
+    specified = with_io(spec, taskCuont=3)
+    over = with_count if has_count else nullcontext
+    with over(druid_33.upstream) as upstream, direct_on(druid_33, upstream=upstream) as direct:
+
+        def reads() -> list[str]:
+            assert_unchanged(direct, specified, "taskCuont")
+            return [each.path.rpartition("/")[2] for each in direct.proxy.exchanges if "/history" in each.path]
+
+        for count in (1, 2):
+            direct.supervisor(spec=with_io(specified, taskCount=count))
+        specified = with_io(specified, taskCount=2)
+        direct.supervisor(spec=specified)
+        edit(direct, name, period="PT40S")
+        # both rows are of the last write, so that there may be more
+        assert reads() == ["history?count=2", "history"][: 2 if has_count else 1]
+        direct.supervisor(spec=with_io(specified, taskDuration="PT2H"))
+        specified = with_io(specified, taskDuration="PT2H")
+        assert reads() == ["history?count=2"]
 
 
 def test_a_lost_response_is_recognized_by_the_marker(direct: Direct, spec: dict[str, Any]) -> None:
