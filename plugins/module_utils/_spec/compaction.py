@@ -44,4 +44,4 @@ def merged_compaction(
         return None
     if before is None:
         return dict(desired)
-    return dict(merge(without_removed(before, desired, marker), desired, _KIND))
+    return dict(merge(without_removed(before, desired, marker, _KIND), desired, _KIND))

@@ -21,7 +21,13 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, differ_in_type, names_of
+from ansible_collections.druidops.druid.plugins.module_utils._serde.table import class_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import (
+    are_same,
+    derived_again,
+    differ_in_type,
+    names_of,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import (
     added_fields,
     differing_values,
@@ -152,26 +158,32 @@ def _specified_paths(specified: Any, path: Path, *, is_in_list: bool = False) ->
             yield from _specified_paths(element, (*path, name), is_in_list=True)
 
 
-def without_removed(before: Any, desired: Any, marker: Marker | None) -> Any:
-    """Return the object in Druid without what was specified with the last write, and is no longer."""
+def without_removed(before: Any, desired: Any, marker: Marker | None, kind: str) -> Any:
+    """
+    Return the object in Druid without what was specified with the last write, and is no longer.
+
+    ``kind``: that of the object in the table. What Druid has derived from a removed field is removed as well.
+    """
     if marker is None or desired is None:
         return before
-    return _without_removed(before, desired, frozenset(_split(marker.paths)), ())
+    return _without_removed(before, desired, frozenset(_split(marker.paths)), (), kind)
 
 
-def _without_removed(before: Any, desired: Any, known: frozenset[str], path: Path) -> Any:
+def _without_removed(before: Any, desired: Any, known: frozenset[str], path: Path, kind: str) -> Any:
     if isinstance(before, Mapping) and isinstance(desired, Mapping) and not differ_in_type(before, desired):
-        return {
-            name: _without_removed(value, desired.get(name), known, (*path, str(name)))
+        druid_class = class_of(kind, before)
+        kept = {
+            name: _without_removed(value, desired.get(name), known, (*path, str(name)), druid_class.field(name).kind)
             for name, value in before.items()
             if name in desired or _digest((*path, str(name)), _OF_PATH) not in known
         }
+        return derived_again(before, desired, kept, druid_class)
     if isinstance(before, list) and isinstance(desired, list):
         found, names = names_of(before), names_of(desired)
         if found is not None and names is not None:
             by_name = dict(zip(names, desired, strict=True))
             pairs = zip(found, before, strict=True)
-            return [_without_removed(each, by_name.get(name), known, (*path, name)) for name, each in pairs]
+            return [_without_removed(each, by_name.get(name), known, (*path, name), kind) for name, each in pairs]
     return before
 
 

@@ -66,13 +66,13 @@ def _merge_mappings(before: Mapping[str, Any], desired: Mapping[str, Any], druid
             merged[name] = _merge_verbatim(before[name], value)
         elif value is not None or not (field.has_default and are_same(field.default, before[name])):
             merged[name] = merge(before[name], value, field.kind)
-    return _derived_again(before, desired, merged, druid_class)
+    return derived_again(before, desired, merged, druid_class)
 
 
-def _derived_again(
+def derived_again(
     before: Mapping[str, Any], desired: Mapping[str, Any], merged: dict[str, Any], druid_class: DruidClass
 ) -> dict[str, Any]:
-    """Return the merged object without what Druid has derived from a field that changes."""
+    """Return the merged object without what Druid has derived from a field that changes or is removed."""
     outdated = {
         derived
         for derived, source in druid_class.derived

@@ -129,12 +129,12 @@ def merged_spec(
     if before is None:
         return _created(target)
     desired: Any = target.spec or {}
-    kept = dict(without_removed(before, target.spec, marker) if target.is_whole else before)
+    kept = dict(without_removed(before, target.spec, marker, _KIND) if target.is_whole else before)
     if _is_auto_scaled(merge(kept, desired, _KIND)):
         # the autoscaler controls the number of tasks; setting it would revert its decision
         desired, kept = without(desired, _TASK_COUNT), _with_task_count(kept, before)
     # a field that is specified may have another form beside the current ones
-    after = with_exclusions(kept, desired, canonical(merge(kept, desired, _KIND)))
+    after = with_exclusions(before, desired, canonical(merge(kept, desired, _KIND)))
     after = _with_suspension(after, target)
     _reject_other_stream(before, after)
     return after

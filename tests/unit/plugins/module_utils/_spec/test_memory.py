@@ -81,10 +81,10 @@ def test_what_is_specified_no_longer_is_removed() -> None:
     }
     desired = {"type": "t", "a": {}, "list": [{"name": "n"}]}
     after = {"type": "t", "id": "i", "a": {"y": 2, "others": 3}, "list": [{"name": "n", "others": 2}], "others": 1}
-    assert without_removed(before, desired, last) == after
+    assert without_removed(before, desired, last, "") == after
     # others have written it, or nothing is specified
-    assert without_removed(before, desired, None) == before
-    assert without_removed(before, None, last) == before
+    assert without_removed(before, desired, None, "") == before
+    assert without_removed(before, None, last, "") == before
 
 
 def test_a_large_specification_has_a_small_marker() -> None:

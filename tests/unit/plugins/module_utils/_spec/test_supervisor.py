@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._spec.memory import marker_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import (
     DesiredSupervisor,
     canonical,
@@ -271,6 +272,52 @@ def test_specified_field_is_not_derived() -> None:
     after = _after({"spec": {"tuningConfig": specified}})
 
     assert after["spec"]["tuningConfig"]["maxParseExceptions"] == 0
+
+
+SCHEMA: dict[str, Any] = {
+    "timestampSpec": {"column": "t"},
+    "dimensionsSpec": {"useSchemaDiscovery": True},
+    "metricsSpec": [{"type": "longSum", "name": "sum_bytes", "fieldName": "bytes"}],
+}
+SHORTER: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "the metrics": ({name: SCHEMA[name] for name in ("timestampSpec", "dimensionsSpec")}, ["__time", "ip", "t"]),
+    "the time column": ({**SCHEMA, "timestampSpec": {"format": "auto"}}, ["__time", "bytes", "ip", "sum_bytes"]),
+}
+
+
+@pytest.mark.parametrize(("shorter", "exclusions"), SHORTER.values(), ids=SHORTER)
+def test_no_column_stays_excluded_that_druid_derived_from_what_is_removed(
+    shorter: dict[str, Any], exclusions: list[str]
+) -> None:
+    """Another client has excluded ip, the rest is Druid's."""
+    excluded = {**SCHEMA["dimensionsSpec"], "dimensionExclusions": ["__time", "bytes", "ip", "sum_bytes", "t"]}
+    before = canonical(_kafka({**SCHEMA, "dimensionsSpec": excluded}, {"topic": "t"}))
+
+    after = _shortened(before, _kafka(SCHEMA, {"topic": "t"}), _kafka(shorter, {"topic": "t"}))
+
+    assert after["spec"]["dataSchema"]["dimensionsSpec"]["dimensionExclusions"] == exclusions
+
+
+def test_what_druid_derived_from_a_removed_field_is_removed() -> None:
+    tuning = {"maxParseExceptions": 0, "maxSavedParseExceptions": 1, "maxRowsInMemory": 7}
+    specified = {"reportParseExceptions": True, "indexSpec": {"bitmap": "x"}, "maxSavedParseExceptions": 1}
+    before = canonical(
+        _kafka(SCHEMA, {"topic": "t"}, {**specified, **tuning, "indexSpecForIntermediatePersists": {"bitmap": "x"}})
+    )
+
+    after = _shortened(
+        before,
+        _kafka(SCHEMA, {"topic": "t"}, specified),
+        _kafka(SCHEMA, {"topic": "t"}, {"maxSavedParseExceptions": 1}),
+    )
+
+    assert after["spec"]["tuningConfig"] == {"maxSavedParseExceptions": 1, "maxRowsInMemory": 7}
+
+
+def _shortened(before: dict[str, Any], last: dict[str, Any], specified: dict[str, Any]) -> Any:
+    """Return what is sent for a specification, where the last write was another one."""
+    found = marker_of(last, canonical(last), "2026-01-01T00:00:00.000+00:00")
+    return merged_spec(before, DesiredSupervisor("a", canonical(specified)), found)
 
 
 def test_what_druid_may_not_know_is_sent() -> None:
