@@ -28,7 +28,13 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
     Unreachable,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._http.redirect import Redirects
-from ansible_collections.druidops.druid.plugins.module_utils._http.request import JSON, SQL, HttpRequest, encode_body
+from ansible_collections.druidops.druid.plugins.module_utils._http.request import (
+    JSON,
+    SQL,
+    HttpRequest,
+    encode_body,
+    is_read,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._http.response import ResponseParser
 from ansible_collections.druidops.druid.plugins.module_utils._http.retry import RetryBudget
 from ansible_collections.druidops.druid.plugins.module_utils._http.transport import MISSING, Response, Transport
@@ -243,7 +249,7 @@ class DruidClient:
 
     def _send(self, server: str, request: HttpRequest) -> Response:
         prefix = self._routers.prefix(server, request.path)
-        self._queries += request.path == SQL
+        self._queries += request.method != "GET" and is_read(request.method, request.path)
         return self._redirects.follow(request, server + prefix + request.path + request.query)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
+from ansible_collections.druidops.druid.plugins.module_utils._http.request import is_read
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, sentences
 
 
@@ -32,9 +33,7 @@ class Unreachable(DruidError):
     ) -> None:
         self.method, self.url, self.reason, self.hint = method, url, reason, hint
         self.sent, self.is_transient, self.is_timeout = sent, is_transient, is_timeout
-        # that of queries, which change nothing
-        is_read = method == "GET" or url.endswith("/druid/v2/sql")
-        caution = "" if is_read or not sent else "It may have taken effect. Check before you send it again"
+        caution = "" if is_read(method, url) or not sent else "It may have taken effect. Check before you send it again"
         super().__init__(sentences(f"{method} {url} got no response: {reason}", hint, caution))
 
 
@@ -72,7 +71,11 @@ class Redirected(ApiError):
 
 
 class InvalidResponse(ApiError):
-    """The response is not from Druid: it is not in the form of a response of Druid to this request, or too large."""
+    """The response is not from Druid: it is not in the form of a response of Druid to this request, or is too large."""
+
+
+class ResponseTooLarge(InvalidResponse):
+    """The response is larger than the limit (``Connection.max_response_bytes``)."""
 
 
 class ServerError(ApiError):

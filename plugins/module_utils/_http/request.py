@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,8 +15,9 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import HIDDEN, InvalidInput
 
 JSON = "application/json"
-# A query is a POST that changes nothing.
 SQL = "/druid/v2/sql"
+# A POST of these changes nothing: a query, and the used segments of intervals.
+_READS = re.compile(rf".*(?:{SQL}|/druid/coordinator/v1/metadata/datasources/[^/]+/segments)")
 # The service whose leader serves /druid/{service}, by the name in the path.
 SERVICES = {"indexer": "Overlord", "coordinator": "Coordinator"}
 
@@ -49,6 +51,11 @@ class HttpRequest:
         if self.path.startswith("/druid-ext/"):
             return "coordinator"
         return next((service for service in SERVICES if self.path.startswith(f"/druid/{service}/")), "")
+
+
+def is_read(method: str, url: str) -> bool:
+    """Return whether a request changes nothing."""
+    return method == "GET" or bool(_READS.fullmatch(url))
 
 
 def encode_body(body: Any) -> bytes | None:

@@ -22,9 +22,9 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.deadline impo
     read_body,
     session,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._http.errors import InvalidResponse, Unreachable
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ResponseTooLarge, Unreachable
 from ansible_collections.druidops.druid.plugins.module_utils._http.own_host import OwnHost, accept_any_peer, peer_check
-from ansible_collections.druidops.druid.plugins.module_utils._http.request import SQL
+from ansible_collections.druidops.druid.plugins.module_utils._http.request import SQL, is_read
 from ansible_collections.druidops.druid.plugins.module_utils._http.time_limit import Timeout
 
 try:
@@ -72,8 +72,8 @@ class Transport:
         self._session.close()
 
     def exchange(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Response:
-        """Send once, without following redirects. Unreachable if there is no response, InvalidResponse if too large."""
-        timeout = self._connection.timeout(is_write=method != "GET" and not url.endswith(SQL))
+        """Send once, without following redirects. Unreachable if there is no response, ResponseTooLarge."""
+        timeout = self._connection.timeout(is_write=not is_read(method, url))
         if not timeout.seconds:
             raise Unreachable(method, address.redacted(url), f"no time is left of {timeout.source}", is_timeout=True)
         self.sent[method] += 1
@@ -122,7 +122,7 @@ class Transport:
         body = read_body(response, limit)
         if len(body) > limit and not is_error:
             method, url = response.request.method or "", address.redacted(response.url)
-            raise InvalidResponse(response.status_code, _too_large(limit), method, url)
+            raise ResponseTooLarge(response.status_code, _too_large(limit), method, url)
         if _is_cut(response) and len(body) <= limit:
             raise EOFError(CLOSED)
         return body[:limit]

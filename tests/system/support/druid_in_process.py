@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import Connection, DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._http.request import is_read
 from ansible_collections.druidops.druid.plugins.module_utils._operations.compaction import ensure_compaction
 from ansible_collections.druidops.druid.plugins.module_utils._operations.datasource import ensure_datasource
 from ansible_collections.druidops.druid.plugins.module_utils._operations.dynamic_config import ensure_configs
@@ -140,7 +141,7 @@ class Direct:
     @property
     def writes(self) -> list[str]:
         """The write requests of the last call."""
-        return [f"{each.method} {each.path}" for each in self.proxy.writes]
+        return [f"{each.method} {each.path}" for each in self.proxy.writes if not is_read(each.method, each.path)]
 
     def history(self, supervisor: str) -> int:
         """Return how often the specification was stored."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._http.request import is_read
 from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible, Run
 from testbed.druid.druid import Druid
 from testbed.proxy import Upstream
@@ -35,8 +36,8 @@ class Step:
 
     @property
     def writes(self) -> list[str]:
-        """The write requests, such as ``POST /druid/indexer/v1/task``; queries of SQL are none."""
-        writes = (each for each in self.exchanges if each.method != "GET" and each.path != "/druid/v2/sql")
+        """The write requests, such as ``POST /druid/indexer/v1/task``; queries of SQL and of used segments are none."""
+        writes = (each for each in self.exchanges if not is_read(each.method, each.path))
         return [f"{each.method} {each.path}" for each in writes]
 
     def check(self, *, check_mode: bool) -> None:

@@ -92,7 +92,7 @@ PACKAGES = (
     # What specifications mean: pure.
     Package("plugins/module_utils/_spec", (*VALUES, SERDE), PURE_PYTHON),
     # The client: values and decisions, which send nothing, and the one part that sends.
-    Package("plugins/module_utils/_http/errors.py", (ERRORS,), PURE_PYTHON),
+    Package("plugins/module_utils/_http/errors.py", (f"{DRUID}_http.request", ERRORS), PURE_PYTHON),
     Package("plugins/module_utils/_http/retry.py", (), PURE_PYTHON),
     Package("plugins/module_utils/_http/address.py", (SECRET, ERRORS), PURE_PYTHON),
     Package(

@@ -19,6 +19,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
     Forbidden,
     InvalidResponse,
     NotFound,
+    ResponseTooLarge,
     ServerError,
     Unauthorized,
     Unreachable,
@@ -151,19 +152,19 @@ CASES: dict[str, Case] = {
     "huge": Case(
         say(200, b"[" + b"1," * 600_000 + b"1]"),
         get,
-        InvalidResponse,
+        ResponseTooLarge,
         answered("200 OK", TOO_LARGE),
     ),
     "huge when unpacked": Case(
         say(200, gzip.compress(b" " * 50_000_000), Content_Encoding="gzip"),
         get,
-        InvalidResponse,
+        ResponseTooLarge,
         answered("200 OK", TOO_LARGE),
     ),
     "huge when parsed": Case(
         say(200, gzip.compress(b"[" + b"[]," * 20_000_000), Content_Encoding="gzip"),
         get,
-        InvalidResponse,
+        ResponseTooLarge,
         answered("200 OK", TOO_LARGE),
     ),
     "endless refusal, packed": Case(
