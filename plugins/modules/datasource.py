@@ -53,7 +53,7 @@ options:
   datasources:
     description:
       - A list of datasources, instead of O(datasource) and the other options of one. The same datasource can be listed
-        with several intervals.
+        with several intervals. Intervals of items with different states must not overlap.
       - A failure does not stop the others. The module then fails at the end, and returns all results.
     type: list
     elements: dict
@@ -75,8 +75,9 @@ options:
         choices: [used, unused, deleted]
   wait:
     description:
-      - Wait until the tasks that delete segments have ended, and verify that no segment is left, neither used nor
-        unused. A failed task is an error. All tasks are submitted before the first one is waited for.
+      - Wait until the tasks that delete segments have ended, and verify that no segment is listed, neither used nor
+        unused. With O(used_segments=keep), others may have become unused meanwhile, which is no error. A failed task is
+        an error. All tasks are submitted before the first one is waited for.
     type: bool
     default: false
   wait_timeout:
@@ -86,14 +87,19 @@ options:
 notes:
   - A supervisor that is not suspended, or a running task such as a compaction, may add segments. They are named in a
     warning if segments are marked as unused, and in an error before anything is deleted, unless used segments are kept.
-    Intervals that end in the past are not checked for that.
+    For an interval that has ended, they are a warning too, since Druid does not list the intervals of tasks.
+  - Druid deletes segments from the metadata before their files. If it cannot delete files, the task fails, and files of
+    segments that are not listed anymore remain in deep storage. A warning reports such a task for a day, which is how
+    long Druid lists it.
   - A task that deletes segments locks the time from the first unused segment to the last one. It waits for tasks that
     have locked a part of it, and these wait for it.
+  - At most 10000 unused segments are read. With more of them, O(state=used) is an error, and so is
+    O(used_segments=keep) without O(interval). The task then locks the whole O(interval), or all of time.
   - Druid lists unused segments since release 29. Before that, V(used) and V(deleted) require all of time. V(used) has
     an effect only if no segment is used, with a warning otherwise, and V(keep) is an error.
   - Up to Druid 31, the segments of an interval can be marked only while servers have loaded some of the datasource.
-  - The Coordinator reads the metadata of segments again in each run of the module, since it would return that of a
-    minute ago. The ids of all used segments of the datasource must fit into one response (64 MiB).
+  - Used segments are read from the database by a POST request, also in check mode, for which Druid requires the
+    permission to write to the datasource. Their ids must fit into one response (64 MiB); set an O(interval) otherwise.
 seealso:
   - module: druidops.druid.segment_info
   - module: druidops.druid.retention_rules

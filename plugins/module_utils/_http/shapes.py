@@ -285,16 +285,15 @@ _FORMS = (
     _form(rf"POST {_COORDINATOR}/lookups/config", _MAPPING),
     _form(rf"(?:POST|DELETE) {_COORDINATOR}/lookups/config/*/*", _nothing),
     # Segments.
-    _form(rf"GET {_COORDINATOR}/metadata/datasources\?.*", _each(_text)),
-    _form(rf"GET {_COORDINATOR}/metadata/datasources/*/segments", _each(_segment_id)),
+    _form(rf"GET {_COORDINATOR}/metadata/datasources(?:\?.*)?", _each(_text)),
+    _form(rf"POST {_COORDINATOR}/metadata/datasources/*/segments", _each(_segment_id)),
     _form(
         rf"GET {_COORDINATOR}/metadata/datasources/*/unusedSegments\?.*",
         _each(_either(_has(dataSegment=_SEGMENT), _SEGMENT)),
     ),
-    _form(rf"GET {_COORDINATOR}/datasources/*/loadstatus\?.*", _either(_nothing, _values(_number))),
     _form(rf"(?:POST|DELETE) (?:{_OVERLORD}|{_COORDINATOR})/datasources/*(?:/mark\w+)?", _MARKED),
     # Servers.
-    _form(r"GET /druid/\w+/v1/leader", _address),
+    _form(r"GET /druid/\w+/v1/leader", _either(_nothing, _address)),
     _form(rf"GET {_COORDINATOR}/cluster", _values(_each(_has(host=_text)))),
     _form(rf"GET {_COORDINATOR}/servers\?simple=.*", _each(_has(host=_text, type=_text))),
     _form(rf"GET {_COORDINATOR}/loadqueue\?simple=.*", _values(_MAPPING)),

@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound
 from ansible_collections.druidops.druid.plugins.module_utils._operations.query import run_query
-from ansible_collections.druidops.druid.plugins.module_utils._resources.datasource import unused_segments
+from ansible_collections.druidops.druid.plugins.module_utils._resources.segments import unused_segments
 from ansible_collections.druidops.druid.plugins.module_utils._spec.segments import interval_of, valid_datasource
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import NOT_SET, DruidError, InvalidInput
 

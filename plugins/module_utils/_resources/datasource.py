@@ -3,29 +3,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """
-The segments of a datasource: which are used and unused, and their deletion by a task of type kill.
+A datasource whose segments should be used, unused or deleted, by a task of type kill.
 
-Since Druid 32 they are marked at ``/druid/indexer/v1/datasources`` of the Overlord, before that at
-``/druid/coordinator/v1/datasources`` of the Coordinator. Unused segments are listed since Druid 29
-(``/druid/coordinator/v1/metadata/datasources/{name}/unusedSegments``).
+Since Druid 32 segments are marked at ``/druid/indexer/v1/datasources`` of the Overlord, before that at
+``/druid/coordinator/v1/datasources`` of the Coordinator.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
-from ansible_collections.druidops.druid.plugins.module_utils._http.errors import (
-    InvalidResponse,
-    NotFound,
-    ServerError,
-    Unreachable,
-)
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound, ServerError, Unreachable
 from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Audit, Document
-from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import all_specs
+from ansible_collections.druidops.druid.plugins.module_utils._resources.segments import (
+    has_segments,
+    unused_segments,
+    used_segments,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import TASKS, has_ended, submit
 from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import CLOCK
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of
@@ -34,43 +31,34 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.segments impo
     Interval,
     Segment,
     Timeline,
-    counted,
+    joined,
     parsed,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._spec.task import Job
+from ansible_collections.druidops.druid.plugins.module_utils._spec.task import Job, failure
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
     DruidError,
     InvalidInput,
     UncertainState,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path
 
 USED, UNUSED, DELETED = "used", "unused", "deleted"
 FAIL, KEEP, DELETE = "fail", "keep", "delete"
 _OVERLORDS = ("druid", "indexer", "v1", "datasources")
 _COORDINATORS = ("druid", "coordinator", "v1", "datasources")
-_METADATA = ("druid", "coordinator", "v1", "metadata", "datasources")
-# The segments in a response; those of a page have up to a few kilobytes each.
-PAGE = 1000
-# No more unused segments are counted.
+# No more unused segments are read.
 MAX_COUNT = 10_000
-# Druid's list has at least one task that has ended: some databases do not accept none.
-_RUNNING_ONLY = 1
-
-
-def unused_segments(client: DruidClient, datasource: str, interval: str | None) -> Iterator[dict[str, Any]]:
-    """Yield the unused segments in an interval, page by page. NotFound from a Druid before 29, which lists none."""
-    last = None
-    while True:
-        # in a query, an underscore separates the two instants of an interval
-        limits = {"interval": interval and interval.replace("/", "_"), "limit": PAGE, "lastSegmentId": last}
-        found = client.get(path(*_METADATA, datasource, "unusedSegments"), params={**limits, "sortOrder": "ASC"})
-        # Druid 29 returns the segments themselves
-        segments = [each.get("dataSegment", each) for each in found]
-        yield from segments
-        if len(segments) < PAGE:
-            return
-        last = segments[-1]["identifier"]
+# The prefix of the ids of tasks that delete segments.
+_PREFIX = "druidops_kill_"
+_KILL = "Upgrade Druid, or use the module task, with type: kill and an interval"
+# Tasks that have ended, in Druid's list (of the last day).
+_MAX_ENDED = 1000
+# Writers in a message.
+_MAX_NAMES = 5
+# SegmentNukeAction precedes DataSegmentKiller in KillUnusedSegmentsTask.
+FILES_MAY_REMAIN = (
+    "Druid deletes segments from the metadata before their files: files of segments that are not listed anymore may be "
+    "left in deep storage, and no other task deletes them. Repair the cause, and remove such files there."
+)
 
 
 class Datasource(Document):
@@ -78,11 +66,14 @@ class Datasource(Document):
     The numbers of used and of unused segments, as ``{"used": 3, "unused": 0}``, in an interval or in all of time.
 
     ``state``: the desired one. USED needs only the unused segments that no newer ones overshadow, and UNUSED none.
-    ``used_segments``: what DELETED does about used ones (FAIL, KEEP or DELETE). ``task``: the task that deletes
-    segments, an empty string if none is running.
+    ``specs``: the specifications of all supervisors by id, read when they are needed. ``used_segments``: what DELETED
+    does about used ones (FAIL, KEEP or DELETE). ``task``: the task that deletes segments, an empty string if none is
+    running.
     """
 
     is_merged = False
+    # the marks of all segments of a datasource are one transaction
+    settle_timeout = 100.0
 
     def __init__(
         self,
@@ -90,32 +81,50 @@ class Datasource(Document):
         datasource: str,
         interval: str | None,
         state: str,
+        specs: Callable[[], Mapping[str, Any]],
         *,
         used_segments: str = FAIL,
         audit: Audit | None = None,
     ) -> None:
         super().__init__(client, f"datasource {datasource!r}" + (f" in {interval}" if interval else ""), audit)
         self._datasource, self._interval, self._state = datasource, interval, state
-        self._used_segments = used_segments
+        self._specs, self._used_segments = specs, used_segments
         self._overlapping = 0
         self._unused_in: Interval | None = None
+        self._writers: list[str] = []
+        self._unknown_writers = ""
         self.task = ""
 
+    def read(self) -> Any:
+        """Return the current state, after the tasks and the supervisors that the decision depends on."""
+        if self._state != USED:
+            try:
+                self._read_tasks()
+            except (ServerError, Unreachable) as error:
+                if self._state == DELETED:
+                    raise
+                self._unknown_writers = f"It is not known whether a supervisor or a task adds segments: {error}"
+        return super().read()
+
     def merge(self, before: Any) -> Any:
-        """Return the desired state. DruidError if something would add segments while all of time is deleted."""
+        """Return the desired state. DruidError if something would add segments to what is deleted."""
         after = super().merge(before)
         if self._removes_used and self._overlapping:
             self._warn(
                 f"{self._overlapping} used segments lie only partly in the interval. Druid keeps them as they are: "
                 "set an interval that contains them."
             )
-        if self._removes_used and after != before and self._may_be_refilled():
+        if self._removes_used and after != before:
             self._judge_writers()
         return after
 
+    def count(self) -> dict[str, int]:
+        """Return the numbers of segments at this moment."""
+        return self._fetch()
+
     def is_left(self, now: Mapping[str, int]) -> bool:
-        """Return whether segments are left that should have been deleted."""
-        return bool(now[UNUSED] or (self._removes_used and now[USED]))
+        """Return whether segments are left that should have been deleted. With KEEP, new unused ones may be."""
+        return self._removes_used and bool(now[USED] or now[UNUSED])
 
     @property
     def _removes_used(self) -> bool:
@@ -132,67 +141,78 @@ class Datasource(Document):
     def _specified(self) -> Any:
         return self._state
 
-    def _unknown(self, before: Any) -> Iterable[Path]:
-        return ()
-
     # The current state.
 
     def _fetch(self) -> dict[str, int]:
-        segments = self._read_used()
         interval = parsed(self._interval or ETERNITY)
+        segments = used_segments(self._client, self._datasource, self._interval)
         used = sum(count for each, count in segments.items() if interval.contains(each.interval))
-        self._overlapping = sum(count for each, count in segments.items() if interval.overlaps(each.interval)) - used
+        self._overlapping = segments.total() - used
         if self._state == UNUSED:
             return {USED: used}
-        if self._state == DELETED:
-            self.task = self.task or self._running_kill()
         try:
             unused = self._count_unused(segments)
         except NotFound:
             unused = self._unused_before_29(used)
         return {USED: used, UNUSED: unused}
 
-    def _read_used(self) -> Counter[Segment]:
-        """Return the numbers of all used segments. Without a refresh, they would be those of a minute ago, or more."""
-        refresh = {"forceMetadataRefresh": True, "interval": "2000-01-01_2000-01-02", "simple": True}
-        # plain text if nothing is in that interval
-        with suppress(InvalidResponse):
-            self._client.get(path(*_COORDINATORS, self._datasource, "loadstatus"), params=refresh)
-        try:
-            identifiers = self._client.get(path(*_METADATA, self._datasource, "segments"))
-        except NotFound:
-            return Counter()
-        return counted(identifiers, self._datasource)
-
     def _count_unused(self, used: Iterable[Segment]) -> int:
         """Count the unused segments up to a limit; for USED, only those that would be used."""
-        timeline = Timeline(used if self._state == USED else ())
-        count, self._unused_in = 0, None
-        for each in unused_segments(self._client, self._datasource, self._interval):
-            segment = Segment(parsed(each["interval"]), each["version"])
-            count += not timeline.overshadows(segment)
-            self._unused_in = segment.interval.joined(self._unused_in)
-            if count == MAX_COUNT:
-                # there may be more, anywhere
-                self._unused_in = None
-                break
-        return count
+        pages = unused_segments(self._client, self._datasource, self._interval)
+        unused = [Segment(parsed(each["interval"]), each["version"]) for each in islice(pages, MAX_COUNT + 1)]
+        is_limited = len(unused) > MAX_COUNT
+        if self._state == USED:
+            if is_limited:
+                raise DruidError(f"{self._too_many} It is not computed which of more are overshadowed.")
+            timeline = Timeline([*used, *unused])
+            return sum(not timeline.overshadows(each) for each in unused)
+        if is_limited and self._interval is None and self._used_segments == KEEP:
+            raise DruidError(f"{self._too_many} The task that deletes more locks the whole interval, or all of time.")
+        self._unused_in = None if is_limited else joined(each.interval for each in unused)
+        return min(len(unused), MAX_COUNT)
+
+    @property
+    def _too_many(self) -> str:
+        return f"{self._name} has more than {MAX_COUNT} unused segments. Set an interval that has fewer."
 
     def _unused_before_29(self, used: int) -> int:
         """Return 1 if there are unused segments only; that some are unused beside used ones is not known."""
+        problem = f"{self._client.product} does not list unused segments."
         if self._interval is not None:
-            remedy = f"{self._client.product} does not list unused segments, Druid 29 and newer do. Omit the interval"
+            remedy = f"{problem} {'Omit the interval' if self._state == USED else _KILL}"
             raise InvalidInput("interval", self._interval, remedy)
         if used and self._used_segments == KEEP:
-            remedy = f"{self._client.product} does not list unused segments. Use the module task, with type: kill"
-            raise InvalidInput("used_segments", KEEP, remedy)
+            raise InvalidInput("used_segments", KEEP, f"{problem} {_KILL}")
         if used:
             if self._state == USED:
-                self._warn(
-                    f"{self._client.product} does not list unused segments. It is not known whether there are any."
-                )
+                self._warn(f"{problem} It is not known whether there are any.")
             return 0
-        return int(self._datasource in self._client.get(path(*_METADATA), params={"includeUnused": True}))
+        return int(has_segments(self._client, self._datasource))
+
+    def _read_tasks(self) -> None:
+        """Read the task of an earlier run, and what adds segments. Warn about earlier tasks that have failed."""
+        tasks = self._client.get(TASKS, params={"datasource": self._datasource, "max": _MAX_ENDED})
+        running = [each["id"] for each in tasks if not has_ended(each) and each.get("type") != "kill"]
+        if self._removes_used:
+            self._writers = [*self._supervisors(), *(f"task {each!r}" for each in running)]
+        if self._state == DELETED:
+            kills = [each for each in tasks if each["id"].startswith(f"{_PREFIX}{self._datasource}_")]
+            ids = (each["id"] for each in kills if not has_ended(each))
+            self.task = next((each for each in ids if each.startswith(self._kill)), "")
+            for each in kills:
+                if each.get("statusCode") == "FAILED":
+                    self._warn(f"Task {each['id']!r} has failed: {failure(each, {})}. {FILES_MAY_REMAIN}")
+
+    def _supervisors(self) -> Iterator[str]:
+        for identifier, spec in sorted(self._specs().items()):
+            is_writer = datasource_of(spec) == self._datasource and spec.get("type") != "autocompact"
+            if is_writer and not spec.get("suspended"):
+                yield f"supervisor {identifier!r}"
+
+    @property
+    def _kill(self) -> str:
+        """The prefix of the ids of tasks that delete these segments."""
+        return f"{_PREFIX}{self._datasource}_{(self._interval or 'all').replace('/', '_')}_"
 
     # The desired state.
 
@@ -212,52 +232,24 @@ class Datasource(Document):
         kept = used if self._used_segments == KEEP else 0
         return before if self.task and used == kept else {USED: kept, UNUSED: 0}
 
-    def _may_be_refilled(self) -> bool:
-        """Return whether the interval has a part in the future, so that new segments may be in it."""
-        now = f"{CLOCK.now():%Y-%m-%dT%H:%M:%S}.000Z"
-        return self._interval is None or parsed(self._interval).end > parsed(f"{now}/{now}").end
-
     def _judge_writers(self) -> None:
-        """Warn about what adds segments. DruidError if they should be deleted: they would not be gone."""
-        try:
-            writers = [*self._supervisors(), *self._tasks()]
-        except (ServerError, Unreachable) as error:
-            if self._state == DELETED:
-                raise
-            self._warn(f"It is not known whether a supervisor or a task adds segments: {error}")
+        """Warn about what may add segments. DruidError if new ones would be in what is deleted."""
+        if self._unknown_writers:
+            self._warn(self._unknown_writers)
+        if not self._writers:
             return
-        if not writers:
-            return
-        problem = f"new segments are added by {', '.join(writers)}."
-        if self._state == DELETED:
+        others = f" and {len(self._writers) - _MAX_NAMES} others" if len(self._writers) > _MAX_NAMES else ""
+        problem = f"segments may be added by {', '.join(self._writers[:_MAX_NAMES])}{others}."
+        if self._state == DELETED and self._may_be_refilled():
             raise DruidError(
                 f"{self._name} is not deleted: {problem} Suspend or remove supervisors, and wait for tasks to end."
             )
         self._warn(f"{problem} Suspend or remove supervisors first, and wait for tasks to end.")
 
-    def _supervisors(self) -> Iterator[str]:
-        for identifier, spec in sorted(all_specs(self._client).items()):
-            is_writer = datasource_of(spec) == self._datasource and spec.get("type") != "autocompact"
-            if is_writer and not spec.get("suspended"):
-                yield f"supervisor {identifier!r}"
-
-    def _tasks(self) -> Iterator[str]:
-        for each in self._running_tasks():
-            if each.get("type") != "kill":
-                yield f"task {each['id']!r}"
-
-    def _running_tasks(self) -> list[dict[str, Any]]:
-        filters = {"datasource": self._datasource, "max": _RUNNING_ONLY}
-        return [each for each in self._client.get(TASKS, params=filters) if not has_ended(each)]
-
-    def _running_kill(self) -> str:
-        """Return the id of a running task of an earlier call, an empty string if there is none."""
-        return next((each["id"] for each in self._running_tasks() if each["id"].startswith(self._kill)), "")
-
-    @property
-    def _kill(self) -> str:
-        """The prefix of the ids of tasks that delete these segments."""
-        return f"druidops_kill_{self._datasource}_{(self._interval or 'all').replace('/', '_')}_"
+    def _may_be_refilled(self) -> bool:
+        """Return whether the interval has a part in the future. In the past, a writer may be of another interval."""
+        now = f"{CLOCK.now():%Y-%m-%dT%H:%M:%S}.000Z"
+        return self._interval is None or parsed(self._interval).end > parsed(f"{now}/{now}").end
 
     # The change.
 
@@ -295,7 +287,8 @@ class Datasource(Document):
         else:
             response = self._client.delete(resource, audit=self._audit)
         if response is None:
+            remedy = "Omit the interval" if self._state == USED else "Wait until they have loaded some"
             raise DruidError(
                 f"{self._client.product} has not changed {self._name}: up to Druid 31, it changes the segments of an "
-                "interval only while servers have loaded segments of the datasource. Omit the interval."
+                f"interval only while servers have loaded segments of the datasource. {remedy}, or upgrade Druid."
             )

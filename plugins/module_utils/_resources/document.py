@@ -138,6 +138,8 @@ class Document(ABC):
         if damage := self._repair(before, after, now):
             raise UncertainState(f"{error} {damage}") from error
         if are_same(now, before):
+            if _is_timeout(error):
+                raise UncertainState(f"{error} Current state of {self._name}: not changed yet.") from error
             raise DruidError(f"{error} Current state of {self._name}: unchanged.") from error
         raise UncertainState(f"{error} Current state of {self._name}: {_state(now, after)}.") from error
 
@@ -194,6 +196,11 @@ class Document(ABC):
         for found in (self.warnings, *others):
             if warning not in found:
                 found.append(warning)
+
+
+def _is_timeout(error: ServerError | Unreachable) -> bool:
+    """Return whether Druid may still be processing the request, however long was waited for it."""
+    return error.is_timeout if isinstance(error, Unreachable) else error.status == HTTPStatus.GATEWAY_TIMEOUT
 
 
 def _state(now: Any, after: Any) -> str:

@@ -44,10 +44,6 @@ class Interval:
         """The interval in Druid's form."""
         return "/".join(f"{each.year:04}-{each.rest}" for each in (self.start, self.end))
 
-    def joined(self, other: Interval | None) -> Interval:
-        """Return the interval from the first to the last instant of both."""
-        return self if other is None else Interval(min(self.start, other.start), max(self.end, other.end))
-
     def contains(self, other: Interval) -> bool:
         """Return whether the other one lies entirely in this one."""
         return self.start <= other.start and other.end <= self.end
@@ -106,12 +102,23 @@ def parsed(interval: str) -> Interval:
     return Interval.parse(start, end)
 
 
+def joined(intervals: Iterable[Interval]) -> Interval | None:
+    """Return the interval from the first to the last instant of all, None if there are none."""
+    found = [*intervals]
+    return Interval(min(each.start for each in found), max(each.end for each in found)) if found else None
+
+
+# As in IdUtils.validateId, which rejects the surrogates of UTF-16, so all characters that consist of them.
+_DATASOURCE = re.compile(r"(?!\.)[^/\x00-\x1e\x80-\x9e\ud800-\uf8fe\ufff1-\ufffe\U00010000-\U0010ffff]+")
+
+
 def valid_datasource(name: Any) -> str:
-    """Return the name of a datasource. InvalidInput if Druid accepts none of that name (``IdUtils.validateId``)."""
+    """Return the name of a datasource. InvalidInput if Druid accepts none of that name."""
     if not name:
         raise InvalidInput("datasource", NOT_SET, "set the name of the datasource")
-    if "/" in name or name.startswith("."):
-        raise InvalidInput("datasource", name, "Druid has no datasource with a slash, or with a dot at the beginning")
+    if not _DATASOURCE.fullmatch(name):
+        remedy = "no dot at the beginning, no slash, tab, newline or control character, and no emoji"
+        raise InvalidInput("datasource", name, f"Druid has no datasource of this name: {remedy}")
     return str(name)
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Segments that newer ones overshadow, of all time, whose response is lost, or that a task is about to add to."""
+"""Segments that newer ones overshadow, of all time, whose response is lost, or whose files Druid cannot delete."""
 
 from __future__ import annotations
 
@@ -57,10 +57,43 @@ def test_overshadowed_segments_are_deleted_and_not_used_again(direct: Direct, na
     # replaces the first two
     ingest(direct, name, "day", "2020-01-01")
     keep = {"datasource": name, "state": "deleted", "used_segments": "keep", "wait": True}
+    # the Coordinator does that when it has been the leader for 15 minutes
+    for hour in ("2020-01-01T00/PT1H", "2020-01-01T01/PT1H"):
+        assert direct.datasource(datasource=name, interval=hour, state="unused")["changed"]
     assert not direct.datasource(datasource=name, state="used", check_mode=True)["changed"]
     assert direct.datasource(**keep)["segments"] == {"used": 2, "unused": 0}
     assert not direct.datasource(**keep)["changed"]
     direct.datasource(datasource=name, state="deleted", used_segments="delete", wait=True)
+
+
+def test_segments_that_newer_unused_ones_overshadow(direct: Direct, name: str) -> None:
+    """Druid uses the newest version only, although all of them are unused."""
+    ingest(direct, name, "hour", "2020-01-01T00", "2020-01-01T01", "2020-01-02T00")
+    ingest(direct, name, "day", "2020-01-01")
+    direct.datasource(datasource=name, state="unused")
+    predicted = direct.datasource(datasource=name, state="used", check_mode=True)
+    assert predicted == direct.datasource(datasource=name, state="used")
+    assert predicted["segments"] == {"used": 2, "unused": 0}
+    assert not direct.datasource(datasource=name, state="used")["changed"]
+    direct.datasource(datasource=name, state="deleted", used_segments="delete", wait=True)
+
+
+def test_files_that_druid_cannot_delete(direct: Direct, name: str) -> None:
+    """It has deleted the metadata before, so only the failed task shows the next run that files are left."""
+    ingest(direct, name, "day", "2020-01-01")
+    [index] = (direct.druid.directory / "segments" / name).rglob("index")
+    files = index.rename(index.with_name("files"))
+    # Druid expects a directory
+    index.write_text("", encoding="utf-8")
+
+    params: dict[str, Any] = {"datasource": name, "state": "deleted", "used_segments": "delete", "wait": True}
+    with pytest.raises(PartialFailure, match=r"failed: .* files of segments that are not listed anymore") as error:
+        direct.datasource(**params)
+    assert error.value.result["changed"]
+    again = direct.datasource(**params)
+    assert (again["changed"], again["segments"]) == (False, {"used": 0, "unused": 0})
+    assert "files of segments that are not listed anymore may be left" in again["warnings"][0]
+    assert files.exists()
 
 
 def test_segment_of_all_time_with_a_lost_response(direct: Direct, name: str) -> None:
@@ -78,7 +111,7 @@ def test_task_that_may_add_segments(direct: Direct, name: str) -> None:
     ingest(direct, name, "day", "2020-01-01")
     noop = f"{name}_noop"
     direct.task(id=noop, spec={"type": "noop", "dataSource": name, "runTime": 600_000})
-    with pytest.raises(PartialFailure, match=rf"new segments are added by task '{noop}'"):
+    with pytest.raises(PartialFailure, match=rf"segments may be added by task '{noop}'"):
         direct.datasource(datasource=name, state="deleted", used_segments="delete")
     assert direct.writes == []
     direct.task(id=noop, state="absent")

@@ -37,7 +37,7 @@ READ = (
     f"{COORDINATOR}/servers?simple=true",
     f"{COORDINATOR}/loadstatus?simple=true",
     f"{COORDINATOR}/metadata/datasources?includeUnused=true",
-    f"{COORDINATOR}/datasources/none-such/loadstatus?forceMetadataRefresh=true",
+    f"{COORDINATOR}/metadata/datasources",
     f"{COORDINATOR}/config",
     f"{COORDINATOR}/config/history?count=1",
     f"{COORDINATOR}/config/compaction",
@@ -50,7 +50,6 @@ MISSING = (
     *(("POST", f"{OVERLORD}/supervisor/none-such/{part}") for part in ("terminate", "reset", "suspend", "resume")),
     *(("GET", f"{OVERLORD}/task/none-such{part}") for part in ("", "/status", "/reports")),
     ("POST", f"{OVERLORD}/task/none-such/shutdown"),
-    ("GET", f"{COORDINATOR}/metadata/datasources/none-such/segments"),
     ("GET", f"{COORDINATOR}/config/compaction/none-such"),
     ("DELETE", f"{COORDINATOR}/config/compaction/none-such"),
 )
@@ -71,6 +70,7 @@ def test_what_exists_and_what_does_not(client: DruidClient) -> None:
             client.get(path) if method == "GET" else getattr(client, method.lower())(path)
     asked = [each for each in vars(questions).values() if isinstance(each, Question)]
     assert [answer for answer in ask(client, asked).values() if isinstance(answer, Unavailable)] == []
+    assert client.post(f"{COORDINATOR}/metadata/datasources/none-such/segments", ["2020/2021"]) == []
 
 
 def test_what_is_written(client: DruidClient) -> None:

@@ -65,7 +65,7 @@ def test_what_is_no_interval(text: str) -> None:
         interval_of(text)
 
 
-@pytest.mark.parametrize("name", [None, "", "a/b", ".a"])
+@pytest.mark.parametrize("name", [None, "", "a/b", ".a", "clicks\n", "a\tb", "a\x80", "a\U0001f622"])
 def test_name_of_no_datasource(name: Any) -> None:
     with pytest.raises(InvalidInput, match="datasource"):
         valid_datasource(name)
