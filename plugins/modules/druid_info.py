@@ -35,7 +35,8 @@ options:
     default: false
   wait_for:
     description:
-      - A JMESPath expression over the result of this module, instead of RV(ready).
+      - A JMESPath expression over the result of this module, instead of RV(ready). Requires O(wait=true).
+      - It is not met while it cannot be evaluated because a part of Druid does not respond.
     type: str
   wait_timeout:
     description: How long to wait, in seconds.
@@ -71,7 +72,8 @@ RETURN = r"""
 ready:
   description:
     - Whether there are no RV(problems). Coordinators and Overlords have a leader, there is a server of each type in
-      O(services), and servers have loaded all segments that the rules require.
+      O(services), and servers have loaded all segments that the rules require. The Coordinator determines the latter
+      once a minute (C(druid.coordinator.period)).
   type: bool
   returned: always
 problems:
@@ -106,7 +108,7 @@ servers:
   returned: if a server responds
   contains:
     server:
-      description: Host and port.
+      description: Host and port, that of TLS if the server has both.
       type: str
     type:
       description: The type, such as V(historical).
@@ -121,7 +123,11 @@ servers:
       description: The size of segments that it may load in bytes, null for a server that loads no segments.
       type: int
 load_status:
-  description: The number of segments of each datasource that should be loaded, and are not, without replicas.
+  description:
+    - The number of segments of each datasource that should be loaded, and are not, without replicas.
+    - Null where the Coordinator does not know it yet. It has none until its duties have run once after it became the
+      leader (C(druid.coordinator.startDelay), 5 minutes by default). The user needs the permission to read datasources,
+      as those without it do not count.
   type: dict
   returned: if a server responds
 workers:

@@ -56,8 +56,10 @@ class ResponseParser:
             raise self.error(server, request, response)
         where = request.path + request.query
         try:
-            body = _quoted(response.body) if _LEADER.fullmatch(request.path) else response.body
-            document = shapes.parse(body) if body.strip() else None
+            body = response.body.strip()
+            if body and _LEADER.fullmatch(request.path):
+                body = _quoted(body)
+            document = shapes.parse(body) if body else None
         except ValueError:
             raise _invalid(response, _not_druids(response), _REREAD if request.method != "GET" else "") from None
         is_druids = shapes.fits(request.method, where, document)
@@ -129,12 +131,12 @@ class ResponseParser:
             return False
 
 
-# The only response that is read and is no JSON, but the plain address.
+# The only response that is read and is no JSON, but the plain address; empty if there is no leader.
 _LEADER = re.compile(r"/druid/(?:coordinator|indexer)/v1/leader")
 
 
 def _quoted(address: bytes) -> bytes:
-    return b'"' + address.strip().strip(b'"') + b'"'
+    return b'"' + address.strip(b'"') + b'"'
 
 
 def _not_druids(response: Response) -> str:

@@ -9,27 +9,35 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
-from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound, ServerError, Unreachable
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ServerError, Unreachable
+from ansible_collections.druidops.druid.plugins.module_utils._resources.services import (
+    COORDINATOR,
+    OVERLORD,
+    leader,
+    load_status,
+    servers,
+    workers,
+)
 from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import WaitTimeout, condition, wait_until
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import PartialFailure
-
-_COORDINATOR, _OVERLORD = ("druid", "coordinator", "v1"), ("druid", "indexer", "v1")
-_SIMPLE = {"simple": True}
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput, PartialFailure
 
 
 def druid_info(client: DruidClient, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return what Druid consists of. With ``wait``, PartialFailure if it does not meet the condition in time."""
-    is_met = condition(params["wait_for"]) if params["wait"] and params["wait_for"] else _is_ready
+    expression, services = params["wait_for"], params["services"]
+    if expression and not params["wait"]:
+        raise InvalidInput("wait_for", expression, "it has no effect without wait: true")
+    is_met = condition(expression) if expression else _is_ready
     with client.probing() as probe:
         if not params["wait"]:
-            return _info(client, probe, params["services"])
+            return _info(client, probe, services)
         try:
             info: dict[str, Any] = wait_until(
-                lambda: _info_or_problem(probe, params["services"]),
-                is_met,
+                lambda: _info_or_problem(probe, services),
+                lambda status: _meets(is_met, status),
                 timeout=params["wait_timeout"],
-                waiting_for=f"Druid to meet {params['wait_for']}" if params["wait_for"] else "Druid to be ready",
+                waiting_for=f"Druid to meet {expression}" if expression else "Druid to be ready",
             )
         except WaitTimeout as timeout:
             raise PartialFailure(" ".join([str(timeout), *timeout.last["problems"]]), timeout.last) from None
@@ -38,6 +46,16 @@ def druid_info(client: DruidClient, params: Mapping[str, Any]) -> dict[str, Any]
 
 def _is_ready(info: Mapping[str, Any]) -> bool:
     return not info["problems"]
+
+
+def _meets(is_met: Callable[[Any], bool], info: Mapping[str, Any]) -> bool:
+    """Return whether a condition is met. It cannot be evaluated while a part of Druid does not respond."""
+    try:
+        return is_met(info)
+    except InvalidInput:
+        if _is_ready(info):
+            raise
+        return False
 
 
 def _info_or_problem(probe: DruidClient, services: list[str]) -> dict[str, Any]:
@@ -60,78 +78,26 @@ def _info(client: DruidClient, probe: DruidClient, services: list[str]) -> dict[
     """
     problems: list[str] = []
 
-    def part(read: Callable[[DruidClient], Any]) -> Any:
+    def part(read: Callable[..., Any], *arguments: Any) -> Any:
         try:
-            return read(probe)
+            return read(probe, *arguments)
         except (ServerError, Unreachable) as error:
             problems.append(str(error))
             return None
 
     # first, since a server that is not Druid may respond to /status
-    leaders = {
-        "coordinator": part(lambda druid: _leader(druid, _COORDINATOR)),
-        "overlord": part(lambda druid: _leader(druid, _OVERLORD)),
-    }
+    leaders = {"coordinator": part(leader, COORDINATOR), "overlord": part(leader, OVERLORD)}
     status = client.get("/status")
     info = {
         "version": status["version"],
         "extensions": sorted({each["artifact"] for each in status.get("modules") or [] if each.get("artifact")}),
         "leaders": leaders,
-        "servers": part(_servers),
-        "load_status": part(lambda druid: druid.get(path(*_COORDINATOR, "loadstatus"), params=_SIMPLE)),
-        "workers": part(_workers),
+        "servers": part(servers),
+        "load_status": part(load_status),
+        "workers": part(workers),
     }
     found = dict.fromkeys([*problems, *_problems(info, services)])
     return {"changed": False, "ready": not found, "problems": [*found], **info, "slots": _slots(info["workers"])}
-
-
-def _leader(client: DruidClient, service: tuple[str, ...]) -> str | None:
-    try:
-        return str(client.get(path(*service, "leader")))
-    except NotFound:
-        return None
-
-
-def _servers(client: DruidClient) -> list[dict[str, Any]]:
-    """Return the servers that Druid has discovered, with the capacity of those that load segments."""
-    loading = {each["host"]: each for each in client.get(path(*_COORDINATOR, "servers"), params=_SIMPLE)}
-    found = [
-        (kind, _address(node)) for kind, nodes in client.get(path(*_COORDINATOR, "cluster")).items() for node in nodes
-    ]
-    return [
-        {
-            "server": server,
-            "type": kind,
-            **{
-                name: loading.get(server, {}).get(field)
-                for name, field in (("tier", "tier"), ("size", "currSize"), ("max_size", "maxSize"))
-            },
-        }
-        for kind, server in sorted(found)
-    ]
-
-
-def _address(node: Mapping[str, Any]) -> str:
-    ports = (node.get("plaintextPort"), node.get("tlsPort"))
-    return f"{node['host']}:{next((port for port in ports if port and port > 0), '')}"
-
-
-def _workers(client: DruidClient) -> list[dict[str, Any]]:
-    return [_worker(each) for each in client.get(path(*_OVERLORD, "workers"))]
-
-
-def _worker(found: Mapping[str, Any]) -> dict[str, Any]:
-    worker, used = found["worker"], found.get("currCapacityUsed") or 0
-    # the Overlord assigns no tasks to a worker with an empty version
-    is_enabled, capacity = bool(worker.get("version")), worker.get("capacity") or 0
-    return {
-        "server": worker["host"],
-        "category": worker.get("category"),
-        "enabled": is_enabled,
-        "capacity": capacity,
-        "used": used,
-        "free": max(0, capacity - used) if is_enabled else 0,
-    }
 
 
 def _slots(workers: list[dict[str, Any]] | None) -> dict[str, int] | None:
@@ -141,12 +107,15 @@ def _slots(workers: list[dict[str, Any]] | None) -> dict[str, int] | None:
 
 
 def _problems(info: Mapping[str, Any], services: list[str]) -> Iterator[str]:
-    for service, leader in info["leaders"].items():
-        if leader is None:
+    for service, address in info["leaders"].items():
+        if address is None:
             yield f"There is no leader of the {service.capitalize()}s."
     if info["servers"] is not None:
         types = {each["type"] for each in info["servers"]}
         yield from (f"There is no server of type {service}." for service in services if service not in types)
-    for datasource, missing in sorted((info["load_status"] or {}).items()):
+    load_status = info["load_status"] or {}
+    if None in load_status.values():
+        yield "It is not known yet which segments are loaded: the Coordinator has just become the leader."
+    for datasource, missing in sorted(load_status.items()):
         if missing:
             yield f"{missing} segments of datasource {datasource!r} are not loaded."

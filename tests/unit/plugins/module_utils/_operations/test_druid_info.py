@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import Forbidden, Unreachable
 from ansible_collections.druidops.druid.plugins.module_utils._operations.druid_info import druid_info
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import PartialFailure
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput, PartialFailure
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.fake_time import FakeTime, fake_time
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.misbehaving_server import Server, say, serving
 
@@ -23,7 +23,7 @@ COORDINATOR, OVERLORD = "/druid/coordinator/v1", "/druid/indexer/v1"
 PARAMS: dict[str, Any] = {"services": ["broker", "historical"], "wait": False, "wait_for": None, "wait_timeout": 0.0}
 NODES = {
     "broker": [{"host": "b", "plaintextPort": -1, "tlsPort": 8282}],
-    "historical": [{"host": "h", "plaintextPort": 8083}],
+    "historical": [{"host": "h", "plaintextPort": 8083, "tlsPort": 8283}],
 }
 WORKER = {"host": "w:8091", "capacity": 3, "version": "0", "category": "c"}
 
@@ -45,9 +45,10 @@ def server() -> Iterator[Server]:
             f"{OVERLORD}/leader": [say(200, b'"http://o:8090"')],
             f"{COORDINATOR}/cluster": [say(200, NODES)],
             f"{COORDINATOR}/servers": [
-                say(200, [{"host": "h:8083", "type": "historical", "tier": "hot", "currSize": 1, "maxSize": 2}])
+                say(200, [{"host": "h:8283", "type": "historical", "tier": "hot", "currSize": 1, "maxSize": 2}])
             ],
             f"{COORDINATOR}/loadstatus": [say(200, {"clicks": 0})],
+            f"{COORDINATOR}/metadata/datasources": [say(200, ["clicks"])],
             f"{OVERLORD}/workers": [
                 say(200, [{"worker": WORKER, "currCapacityUsed": 1}, {"worker": {**WORKER, "version": ""}}])
             ],
@@ -67,7 +68,7 @@ def test_druid_that_is_ready(client: DruidClient) -> None:
     assert info["leaders"] == {"coordinator": "http://c:8081", "overlord": "http://o:8090"}
     assert info["servers"] == [
         {"server": "b:8282", "type": "broker", "tier": None, "size": None, "max_size": None},
-        {"server": "h:8083", "type": "historical", "tier": "hot", "size": 1, "max_size": 2},
+        {"server": "h:8283", "type": "historical", "tier": "hot", "size": 1, "max_size": 2},
     ]
     assert [(each["enabled"], each["free"]) for each in info["workers"]] == [(True, 2), (False, 0)]
     assert info["slots"] == {"capacity": 6, "used": 1, "free": 2}
@@ -76,11 +77,12 @@ def test_druid_that_is_ready(client: DruidClient) -> None:
 @pytest.mark.parametrize(
     ("path", "status", "body", "expected"),
     [
-        (f"{COORDINATOR}/leader", 404, b"", "There is no leader of the Coordinators."),
-        (f"{OVERLORD}/leader", 404, b"", "There is no leader of the Overlords."),
+        (f"{COORDINATOR}/leader", 200, b"", "There is no leader of the Coordinators."),
+        (f"{OVERLORD}/leader", 204, b"", "There is no leader of the Overlords."),
         (f"{OVERLORD}/workers", 503, b"", "503 Service Unavailable"),
         (f"{COORDINATOR}/cluster", 200, {"broker": NODES["broker"]}, "There is no server of type historical."),
         (f"{COORDINATOR}/loadstatus", 200, {"clicks": 2}, "2 segments of datasource 'clicks' are not loaded."),
+        (f"{COORDINATOR}/loadstatus", 200, {}, "the Coordinator has just become the leader."),
     ],
 )
 def test_druid_that_is_not_ready(
@@ -108,10 +110,26 @@ def test_condition_instead_of_being_ready(client: DruidClient, condition: str, i
         druid_info(client, params)
 
 
-def test_druid_that_is_starting(server: Server, client: DruidClient) -> None:
-    server.routes["/status"].insert(0, say(503))
-    info = druid_info(client, {**PARAMS, "wait": True, "wait_timeout": 5.0})
+@pytest.mark.parametrize("path", ["/status", f"{COORDINATOR}/cluster"])
+@pytest.mark.parametrize("condition", [None, "length(servers) > `1`"])
+def test_druid_that_is_starting(server: Server, client: DruidClient, path: str, condition: str | None) -> None:
+    server.routes[path].insert(0, say(503))
+    info = druid_info(client, {**PARAMS, "wait": True, "wait_for": condition, "wait_timeout": 5.0})
     assert info["ready"]
+
+
+@pytest.mark.parametrize("params", [{"wait_for": "ready"}, {"wait": True, "wait_for": "length(slots.free)"}])
+def test_condition_that_is_not_valid(client: DruidClient, params: dict[str, Any]) -> None:
+    """Without a wait it would have no effect, and an error in it is reported as soon as Druid is ready."""
+    with pytest.raises(InvalidInput, match="wait_for"):
+        druid_info(client, {**PARAMS, **params})
+
+
+def test_druid_without_segments(server: Server, client: DruidClient) -> None:
+    server.routes[f"{COORDINATOR}/loadstatus"] = [say(200, {})]
+    server.routes[f"{COORDINATOR}/metadata/datasources"] = [say(200, [])]
+    info = druid_info(client, PARAMS)
+    assert (info["ready"], info["load_status"]) == (True, {})
 
 
 def test_server_that_does_not_respond(fake_time: FakeTime) -> None:
