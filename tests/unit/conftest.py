@@ -10,6 +10,8 @@ such a search. What a search finds is pinned with ``@example``.
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 from hypothesis import HealthCheck, settings
@@ -19,3 +21,5 @@ _ALWAYS: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthChe
 settings.register_profile("test", derandomize=True, max_examples=50, **_ALWAYS)
 settings.register_profile("campaign", max_examples=500, print_blob=True, **_ALWAYS)
 settings.load_profile("test")
+# ansible-test has no PYTHONPATH; the tools import the test bed.
+sys.path.append(str(Path(__file__).parents[1]))

@@ -212,29 +212,45 @@ def _yaml_problem(error: Exception) -> str:
 
 if yaml is not None:
 
+    def _is_merge(pair: tuple[Any, Any]) -> bool:
+        return bool(pair[0].tag == f"{_TAG}merge")
+
+    def _mappings(node: Any) -> list[Any]:
+        """Return the mappings that are merged in, of which the first has precedence."""
+        nodes = node.value if isinstance(node, yaml.SequenceNode) else [node]
+        for each in nodes:
+            if not isinstance(each, yaml.MappingNode):
+                raise yaml.constructor.ConstructorError(None, None, "this must be a mapping", each.start_mark)
+        return list(nodes)
+
     class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
         """Rejects duplicate keys in mappings. Keys are strings, as in JSON."""
 
-        def flatten_mapping(self, node: Any) -> None:
-            """Check the keys before merge keys are resolved."""
-            checked = self.__dict__.setdefault("checked", set())
-            if node not in checked:
-                checked.add(node)
+        def construct_mapping(self, node: Any, deep: bool = False) -> dict[str, Any]:
+            """Return the mapping. Its own values override those that are merged in."""
+            if not isinstance(node, yaml.MappingNode):
+                raise yaml.constructor.ConstructorError(None, None, "this must be a mapping", node.start_mark)
+            return {name: self.construct_object(value, deep=deep) for name, value in self._values(node).items()}
+
+        def _values(self, node: Any) -> dict[str, Any]:
+            """Return the nodes of the values by name. PyYAML merges differently since 6.0.4."""
+            known = self.__dict__.setdefault("values", {})
+            if node not in known:
                 self._reject_duplicate_keys(node)
-            super().flatten_mapping(node)
+                merged: dict[str, Any] = {}
+                for _key, value in filter(_is_merge, node.value):
+                    for each in reversed(_mappings(value)):
+                        merged.update(self._values(each))
+                known[node] = merged | {self._name(pair[0]): pair[1] for pair in node.value if not _is_merge(pair)}
+            return known[node]
 
         def _reject_duplicate_keys(self, node: Any) -> None:
             seen = set()
-            for key, _value in node.value:
-                name = "<<" if key.tag == f"{_TAG}merge" else self._name(key)
+            for pair in node.value:
+                name = "<<" if _is_merge(pair) else self._name(pair[0])
                 if name in seen:
-                    raise yaml.constructor.ConstructorError(None, None, f"duplicate key {name}", key.start_mark)
+                    raise yaml.constructor.ConstructorError(None, None, f"duplicate key {name}", pair[0].start_mark)
                 seen.add(name)
-
-        def construct_mapping(self, node: Any, deep: bool = False) -> dict[str, Any]:
-            """Return the mapping. Its own values override those that are merged in."""
-            self.flatten_mapping(node)
-            return {self._name(key): self.construct_object(value, deep=deep) for key, value in node.value}
 
         def _name(self, key: Any) -> str:
             value = self.construct_object(key, deep=True)

@@ -191,6 +191,11 @@ def test_keys_of_a_document_for_druid_are_as_written() -> None:
             "x": {"z": {"a": 2}},
             "d": {"a": 2, "e": 3},
         },
+        "a: &a {x: 1, w: 1}\nb: &b {x: 2, z: 2}\nc: {<<: [*a, *b], w: 3}": {
+            "a": {"x": 1, "w": 1},
+            "b": {"x": 2, "z": 2},
+            "c": {"x": 1, "z": 2, "w": 3},
+        },
         "---\na: 1\n---\n": {"a": 1},
         "": None,
     }.items(),
@@ -208,6 +213,11 @@ def test_documents(text: str, document: Any) -> None:
         "? [a]\n: b": "a key must be a string in line 1, column 3",
         "a: 1\n---\nb: 1\n---\nc: 1": "it contains 3 documents, but only one is allowed; remove the others",
         "password: hunter2: x": "mapping values are not allowed",
+        "a: {<<: hunter2}": "this must be a mapping in line 1, column 9",
+        "a: {<<: [{b: c}, [d]]}": "this must be a mapping in line 1, column 18",
+        "a: !!map [b]": "this must be a mapping in line 1, column 4",
+        "a: !!map hunter2": "this must be a mapping in line 1, column 4",
+        "a: &a {<<: *a}": "it is nested too deeply",
         "[" * 5000: "",
     }.items(),
 )
