@@ -71,8 +71,8 @@ class RememberedDocument(Document):
 
     def _settled(self, before: Any, after: Any) -> Any:
         """Return the desired state in Druid's form, None if that is not known."""
-        is_proven = self._marker is not None and self._marker.left_over == memory.digest_of_left_over(before, after)
-        return before if is_proven else None
+        proven = self._marker.left_over if self._marker else ""
+        return before if proven and proven == memory.digest_of_left_over(before, after) else None
 
     def _remembered(self, document: Any) -> Any:
         """Return a document that was read, after its marker has been remembered."""

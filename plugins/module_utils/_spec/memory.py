@@ -19,6 +19,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from enum import Enum
 from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.module_utils._serde.table import class_of
@@ -27,10 +28,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import 
     derived_again,
     differ_in_type,
     names_of,
-)
-from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import (
-    added_fields,
-    differing_values,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path, changed_at, value_at
 
@@ -45,7 +42,7 @@ _MAX_PATHS = 500
 # Of objects with a context elsewhere.
 _PLACES: Mapping[str, Path] = {"autocompact": ("spec", "taskContext"), "scheduled_batch": ("spec", "context")}
 # What no specification removes.
-_KEPT = frozenset({("type",), ("id",), ("suspended",)})
+_KEPT = frozenset({("type",), ("id",), ("suspended",), ("spec", "tuningConfig", "type")})
 
 
 class Marker(NamedTuple):
@@ -146,12 +143,17 @@ def _split(paths: str) -> list[str]:
 
 
 def _specified_paths(specified: Any, path: Path, *, is_in_list: bool = False) -> Iterator[tuple[Path, bool]]:
-    """Yield the paths of all fields, and whether they are in a list, in which the name of an element is its key."""
+    """
+    Yield the paths of what is specified, and whether they are in a list, in which the name of an element is its key.
+
+    A mapping is not itself specified, since others may add to it, unless it has a type, without which it is nothing.
+    """
     if isinstance(specified, Mapping):
         for name, value in specified.items():
             inside = (*path, str(name))
             if value is not None and inside not in _KEPT:
-                yield inside, is_in_list
+                if not isinstance(value, Mapping) or ("type" in value and (*inside, "type") not in _KEPT):
+                    yield inside, is_in_list
                 yield from _specified_paths(value, inside, is_in_list=is_in_list)
     elif isinstance(specified, list):
         for name, element in zip(names_of(specified) or (), specified, strict=False):
@@ -172,11 +174,13 @@ def without_removed(before: Any, desired: Any, marker: Marker | None, kind: str)
 def _without_removed(before: Any, desired: Any, known: frozenset[str], path: Path, kind: str) -> Any:
     if isinstance(before, Mapping) and isinstance(desired, Mapping) and not differ_in_type(before, desired):
         druid_class = class_of(kind, before)
-        kept = {
-            name: _without_removed(value, desired.get(name), known, (*path, str(name)), druid_class.field(name).kind)
-            for name, value in before.items()
-            if name in desired or _digest((*path, str(name)), _OF_PATH) not in known
-        }
+        kept = {}
+        for name, value in before.items():
+            inside = (*path, str(name))
+            rest = _without_removed(value, desired.get(name, {}), known, inside, druid_class.field(name).kind)
+            was_specified = value is not None and _digest(inside, _OF_PATH) in known
+            if name in desired or not (was_specified or _is_emptied(value, rest)):
+                kept[name] = rest
         return derived_again(before, desired, kept, druid_class)
     if isinstance(before, list) and isinstance(desired, list):
         found, names = names_of(before), names_of(desired)
@@ -187,9 +191,21 @@ def _without_removed(before: Any, desired: Any, known: frozenset[str], path: Pat
     return before
 
 
+def _is_emptied(value: Any, rest: Any) -> bool:
+    """Return whether nothing is left of a mapping. What others have added to it stays."""
+    return rest != value and all(each is None for each in rest.values())
+
+
 # What is left over: the differences of what is specified and what Druid has.
 
-_MISSING = object()
+
+class _Absent(Enum):
+    """The value of a field that one of two states does not have."""
+
+    MISSING = "missing"
+
+
+_MISSING = _Absent.MISSING
 
 
 def baseline(rows: Any, marker: Marker, place: Path) -> Any:
@@ -228,5 +244,16 @@ def _are_equal(one: Any, other: Any) -> bool:
 
 def digest_of_left_over(before: Any, after: Any) -> str:
     """Return the digest of the differences between the state in Druid and the desired one, empty if there are none."""
-    found = [[*differing_values(before, after)], [*added_fields(before, after)]]
-    return _digest(found, _OF_DOCUMENT) if any(found) else ""
+    found = [*_differences(before, after, ())]
+    return _digest(found, _OF_DOCUMENT) if found else ""
+
+
+def _differences(before: Any, after: Any, path: Path) -> Iterator[tuple[Path, Any, Any]]:
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for name in sorted({*before, *after}, key=str):
+            yield from _differences(before.get(name, _MISSING), after.get(name, _MISSING), (*path, str(name)))
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for index, pair in enumerate(zip(before, after, strict=True)):
+            yield from _differences(*pair, (*path, str(index)))
+    elif not _are_equal(before, after):
+        yield path, before, after

@@ -69,22 +69,43 @@ def test_the_digest_is_of_what_was_specified_apart_from_the_suspension() -> None
     assert len({digest_of(each) for each in ({"a": 1}, {"a": "1"}, {"a": 1.0}, {"a": True}, {"a": [1]}, {})}) == 6
 
 
-def test_what_is_specified_no_longer_is_removed() -> None:
-    last = marker({"type": "t", "id": "i", "a": {"x": 1, "y": None}, "list": [{"name": "n", "z": 1}], "b": {"c": 1}})
-    before = {
-        "type": "t",
-        "id": "i",
-        "a": {"x": 1, "y": 2, "others": 3},
-        "list": [{"name": "n", "z": 1, "others": 2}],
-        "b": {"c": 1, "d": 2},
-        "others": 1,
-    }
-    desired = {"type": "t", "a": {}, "list": [{"name": "n"}]}
-    after = {"type": "t", "id": "i", "a": {"y": 2, "others": 3}, "list": [{"name": "n", "others": 2}], "others": 1}
-    assert without_removed(before, desired, last, "") == after
+REMOVED: dict[str, tuple[Any, Any, Any, Any]] = {
+    "a value": ({"a": 1, "b": 2}, {"a": 1, "b": 2, "others": 3}, {"a": 1}, {"a": 1, "others": 3}),
+    "a value inside": ({"a": {"x": 1}}, {"a": {"x": 1, "others": 2}}, {"a": {}}, {"a": {"others": 2}}),
+    "null specifies nothing": ({"a": {"x": None}}, {"a": {"x": 2}}, {"a": {}}, {"a": {"x": 2}}),
+    "a null stays": ({"a": 1}, {"a": None}, {}, {"a": None}),
+    "the type, the id, the suspension": (
+        {"type": "t", "id": "i", "suspended": True, "spec": {"tuningConfig": {"type": "t", "x": 1}}},
+        {"type": "t", "id": "i", "suspended": True, "spec": {"tuningConfig": {"type": "t", "x": 1}}},
+        {},
+        {"type": "t", "id": "i", "suspended": True, "spec": {"tuningConfig": {"type": "t"}}},
+    ),
+    "of a mapping what was specified": (
+        {"context": {"priority": 5}},
+        {"context": {"priority": 5, "others": True}},
+        {},
+        {"context": {"others": True}},
+    ),
+    "a mapping of which nothing is left": ({"a": {"b": {"x": 1}}}, {"a": {"b": {"x": 1, "y": None}}}, {}, {}),
+    "a mapping that was empty before": ({"a": {"x": 1}}, {"a": {}, "b": {"y": None}}, {}, {"a": {}, "b": {"y": None}}),
+    "a mapping with a type": ({"a": {"type": "t", "x": 1}}, {"a": {"type": "t", "x": 1, "default": 2}}, {}, {}),
+    "a field of an element with a name": (
+        {"list": [{"name": "n", "z": 1}]},
+        {"list": [{"name": "n", "z": 1, "others": 2}]},
+        {"list": [{"name": "n"}]},
+        {"list": [{"name": "n", "others": 2}]},
+    ),
+    "a list": ({"list": [1]}, {"list": [1]}, {}, {}),
+}
+
+
+@pytest.mark.parametrize(("last", "before", "desired", "after"), REMOVED.values(), ids=REMOVED)
+def test_what_is_specified_no_longer_is_removed(last: Any, before: Any, desired: Any, after: Any) -> None:
+    assert without_removed(before, desired, marker(last), "") == after
+    assert without_removed(before, last, marker(last), "") == before
     # others have written it, or nothing is specified
     assert without_removed(before, desired, None, "") == before
-    assert without_removed(before, None, last, "") == before
+    assert without_removed(before, None, marker(last), "") == before
 
 
 def test_a_large_specification_has_a_small_marker() -> None:
@@ -147,7 +168,20 @@ def test_settled(before: Any, after: Any, known: Any) -> None:
 
 
 def test_the_left_over_is_only_what_differs() -> None:
-    digest = digest_of_left_over({"a": 1, "b": {"c": [1]}}, {"a": 1, "b": {"c": [2]}})
-    assert digest == digest_of_left_over({"x": 1, "b": {"c": [1]}}, {"x": 1, "b": {"c": [2]}})
-    for other in ({"a": 1, "b": {"c": [3]}}, {"a": 2, "b": {"c": [2]}}, {"a": 1, "b": {"c": [2], "d": 1}}, {"a": 2}):
-        assert digest != digest_of_left_over({"a": 1, "b": {"c": [1]}}, other)
+    before = {"a": 1, "b": {"c": [1]}}
+    digest = digest_of_left_over(before, {"a": 1, "b": {"c": [2]}})
+    assert digest == digest_of_left_over({**before, "x": 1}, {"x": 1, "a": 1, "b": {"c": [2]}})
+    others = [
+        {"a": 1, "b": {"c": [3]}},
+        {"a": 2, "b": {"c": [2]}},
+        {"a": 1, "b": {"c": [2], "d": 1}},
+        {"a": 2},
+        # what is to be removed
+        {"a": 1},
+        {},
+        {"a": None, "b": {"c": [1]}},
+        {"b": {"c": [1]}},
+    ]
+    assert len({digest, "", *(digest_of_left_over(before, other) for other in others)}) == len(others) + 2
+    # also what another client makes of it
+    assert digest_of_left_over({"a": 1}, {}) != digest_of_left_over({"a": 2}, {})
