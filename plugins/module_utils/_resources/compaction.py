@@ -67,7 +67,7 @@ class Compaction(RememberedDocument):
         audit: Audit | None = None,
     ) -> None:
         super().__init__(client, f"compaction of datasource {datasource!r}", audit)
-        self._datasource = datasource
+        self._id = self._datasource = datasource
         self._config = desired
         self._desired = None if desired is None else specified_compaction(datasource, desired)
         self._configs = configs or {}

@@ -12,12 +12,13 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, ClassVar
 
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ApiError
 from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Document
 from ansible_collections.druidops.druid.plugins.module_utils._spec import memory
 from ansible_collections.druidops.druid.plugins.module_utils._spec.diff import without_omitted
 from ansible_collections.druidops.druid.plugins.module_utils._spec.memory import Marker
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
-from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path, value_at
 
 
 class RememberedDocument(Document):
@@ -30,6 +31,7 @@ class RememberedDocument(Document):
 
     # in the table of kinds
     _kind: ClassVar[str]
+    _id: str
     # False for a partial update, after which what was specified before still is
     _is_whole: bool = True
 
@@ -38,12 +40,17 @@ class RememberedDocument(Document):
 
     def merge(self, before: Any) -> Any:
         """Return the desired state, in Druid's form if it differs in nothing else. InvalidInput if it is impossible."""
+        own = (*self._place, memory.KEY)
+        if value_at(self._document, own) is not None and memory.marker_in(self._document, self._place) is None:
+            self._warn(f"{'.'.join(own)} is not sent: the collection has its own text there. Use another name.")
         after = super().merge(before)
         if before is None or after is None or not self._is_of_last_write():
             return after
         # it is changed alone, and the marker does not know it
         current = {**before, **{name: after[name] for name in ("suspended",) if name in after}}
-        found = None if are_same(current, after) else self._settled(current, after)
+        if are_same(current, after) or self._is_after_upgrade():
+            return after
+        found = self._settled(current, after)
         if found is None:
             return after
         self._warn_of_next(found, after)
@@ -60,9 +67,21 @@ class RememberedDocument(Document):
         """Return whether the last write was ours, of this specification."""
         return self._marker is not None and self._marker.specified == self._digest
 
+    def _is_after_upgrade(self) -> bool:
+        """Return whether the last write was one to an older Druid, which may have dropped what this one knows."""
+        return self._marker is not None and self._marker.is_of_older(self._release)
+
+    @cached_property
+    def _release(self) -> str:
+        try:
+            return ".".join(map(str, self._client.version))
+        except ApiError:
+            # the user may not read it
+            return ""
+
     @cached_property
     def _digest(self) -> str:
-        return memory.digest_of(self._document) if self._document else ""
+        return memory.digest_of(self._document, f"{self._kind} {self._id}", self._place) if self._document else ""
 
     @property
     def _former(self) -> Marker | None:
@@ -81,11 +100,11 @@ class RememberedDocument(Document):
 
     def _marked(self, after: Mapping[str, Any]) -> dict[str, Any]:
         """Return what is sent, with the marker of this write. Without a specification it is the last one."""
-        specified = self._document
-        if specified:
+        if self._document:
             at = datetime.now(UTC).isoformat(timespec="milliseconds")
             former = "" if self._is_whole or self._marker is None else self._marker.paths
-            marker = memory.marker_of(specified, self._specified, at, self._left_over, former)
+            paths = memory.paths_of(self._specified, former)
+            marker = Marker(self._digest, at, self._release, paths, self._left_over)
         elif self._marker is not None:
             marker = self._marker
         else:

@@ -109,6 +109,7 @@ class Supervisor(RememberedDocument):
         keeps_orphaned_tasks: bool = False,
     ) -> None:
         super().__init__(client, f"supervisor {target.id!r}")
+        self._id = target.id
         self._target = target
         for text in target.warnings:
             self._warn(text)

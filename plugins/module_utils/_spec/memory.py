@@ -24,6 +24,8 @@ from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.module_utils._serde.table import class_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import (
+    EXACT,
+    VERBATIM,
     are_same,
     derived_again,
     differ_in_type,
@@ -49,21 +51,31 @@ class Marker(NamedTuple):
     """
     The marker of a write.
 
-    ``specified``: the digest of what the user has specified, as it was parsed: not of a canonical form, which differs
-    between releases of the collection. ``at``: the time of the write. ``paths``: the digests of the specified paths,
-    one after another. ``left_over``: the digest of the differences that Druid's form of this specification has proven
-    to have; empty if that is not known yet.
+    ``specified``: the digest of what the user has specified (``digest_of``). ``at``: the time of the write.
+    ``release``: that of Druid, such as ``33.0.0``, empty if it is not known. ``paths``: the digests of the specified
+    paths (``paths_of``). ``left_over``: the digest of the differences that Druid's form of this specification has
+    proven to have; empty if that is not known yet.
     """
 
     specified: str
     at: str
+    release: str
     paths: str
     left_over: str = ""
 
     @property
     def text(self) -> str:
         """The string in the context."""
-        return " ".join((_VERSION, self.specified, self.at, self.left_over or _NONE, self.paths or _NONE))
+        parts = (self.specified, self.at, self.release, self.left_over, self.paths)
+        return " ".join((_VERSION, *(part or _NONE for part in parts)))
+
+    def is_of_older(self, release: str) -> bool:
+        """Return whether this write was one to an older release of Druid, which may have known fewer fields."""
+        return bool(self.release and release) and _numbers(self.release) < _numbers(release)
+
+
+def _numbers(release: str) -> list[int]:
+    return [int(number) for number in release.split(".") if number.isdecimal()]
 
 
 def place_of(spec: Mapping[str, Any]) -> Path:
@@ -75,10 +87,10 @@ def marker_in(document: Any, place: Path) -> Marker | None:
     """Return the marker of an object in Druid, None if it has none, such as after a write by another client."""
     text = value_at(document, (*place, KEY))
     parts = text.split(" ") if isinstance(text, str) else []
-    if len(parts) != 5 or parts[0] != _VERSION:
+    if len(parts) != 6 or parts[0] != _VERSION:
         return None
-    left_over, paths = ("" if part == _NONE else part for part in parts[3:])
-    return Marker(parts[1], parts[2], paths, left_over)
+    specified, at, release, left_over, paths = ("" if part == _NONE else part for part in parts[1:])
+    return Marker(specified, at, release, paths, left_over)
 
 
 def without_marker(document: Any, place: Path) -> Any:
@@ -105,20 +117,26 @@ def with_marker(document: Mapping[str, Any], place: Path, marker: Marker) -> dic
     return {**document, name: changed}
 
 
-def marker_of(specified: Any, canonical: Any, at: str, left_over: str = "", former: str = "") -> Marker:
+def digest_of(specified: Any, name: str, place: Path) -> str:
     """
-    Return the marker of a write.
+    Return the digest of a document of the user, as parsed, for the object with this name.
 
-    ``specified``: the document of the user, as parsed and in canonical form. ``former``: the digests of paths that were
-    specified before, and still are.
+    It is not of a canonical form, which differs between releases of the collection. Two writers of the same content
+    have the same digest: a number is its text, as a template makes it, and 1.0 is 1, as Kubernetes makes it, where
+    Druid does not keep what is sent. The suspension is changed alone, and a marker is copied with the rest.
     """
-    return Marker(digest_of(specified), at, _paths(canonical, former), left_over)
+    known = without_marker({key: value for key, value in specified.items() if key != "suspended"}, place)
+    return _digest([name, _as_text(known)], _OF_DOCUMENT)
 
 
-def digest_of(specified: Any) -> str:
-    """Return the digest of a specification, apart from its suspension, which is changed alone."""
-    known = {name: value for name, value in specified.items() if name != "suspended"}
-    return _digest(known, _OF_DOCUMENT)
+def _as_text(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): each if name in VERBATIM | EXACT else _as_text(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_as_text(each) for each in value]
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return json.dumps(value) if isinstance(value, int | float) else value
 
 
 def _digest(value: Any, length: int) -> str:
@@ -130,7 +148,12 @@ def _digest(value: Any, length: int) -> str:
 # What was specified and is no longer.
 
 
-def _paths(specified: Any, former: str) -> str:
+def paths_of(specified: Any, former: str = "") -> str:
+    """
+    Return the digests of the paths in a document in canonical form, one after another.
+
+    ``former``: those of paths that were specified before, and still are.
+    """
     found = [*_specified_paths(specified, ())]
     if len(found) > _MAX_PATHS:
         found = [(path, is_in_list) for path, is_in_list in found if not is_in_list]

@@ -16,10 +16,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._serde.table import
 
 # Mappings that Druid stores as sent: the number 1 and the string "1" differ there.
 VERBATIM = frozenset({"context", "taskContext", "queryContext", "consumerProperties", "parser"})
-
-
 # Values that Druid stores as sent, as a whole.
-_EXACT = frozenset({"matchValue", "elementMatchValue", "map"})
+EXACT = frozenset({"matchValue", "elementMatchValue", "map"})
 
 
 def merge(before: Any, desired: Any, kind: str = "") -> Any:
@@ -60,7 +58,7 @@ def _merge_mappings(before: Mapping[str, Any], desired: Mapping[str, Any], druid
         field = druid_class.field(name)
         if name not in before:
             merged.update({} if value is None else {name: value})
-        elif name in _EXACT:
+        elif name in EXACT:
             merged[name] = value
         elif name in VERBATIM:
             merged[name] = _merge_verbatim(before[name], value)

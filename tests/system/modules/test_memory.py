@@ -157,6 +157,25 @@ def test_drift_is_reverted_and_what_druid_drops_is_sent_again(direct: Direct, na
         assert (again, reads) == (again, [])
 
 
+def test_two_writers_of_the_same_content_cause_no_write(direct: Direct, spec: dict[str, Any]) -> None:
+    direct.supervisor(spec=with_io(spec, taskCuont=3, taskCount=1, useEarliestOffset=True))
+    # as a template or Kubernetes has it
+    assert_unchanged(direct, with_io(spec, taskCuont="3", taskCount=1.0, useEarliestOffset="true"), "taskCuont")
+
+
+def test_what_a_release_dropped_is_sent_once_to_a_newer_one(
+    druid_33: Druid, direct: Direct, spec: dict[str, Any]
+) -> None:
+    specified = with_io(spec, taskCuont=3)
+    direct.supervisor(spec=specified)
+    with other_release("34.0.0", druid_33.upstream) as upstream, direct_on(druid_33, upstream=upstream) as newer:
+        result = newer.supervisor(spec=specified)
+        assert (result["changed"], io_of(result, "after")["taskCuont"]) == (True, 3)
+        assert_unchanged(newer, specified, "taskCuont")
+    # also while some servers are older
+    assert_unchanged(direct, specified, "taskCuont")
+
+
 def test_others_that_keep_what_is_specified_cause_no_write(direct: Direct, name: str, spec: dict[str, Any]) -> None:
     specified = {key: value for key, value in with_io(spec, taskCuont=3).items() if key != "suspended"}
     direct.supervisor(spec=specified, suspended=True)
@@ -225,6 +244,8 @@ def test_no_result_has_the_marker(direct: Direct, name: str, spec: dict[str, Any
     # one that is copied with its marker is another one
     stored = direct.client.get(f"{SUPERVISORS}/{name}")
     assert_unchanged(direct, stored)
+    # what a user has there is not sent
+    assert_unchanged(direct, {**spec, "context": {"priority": 5, KEY: "mine"}}, "context.druidops is not sent")
 
 
 def test_a_history_that_cannot_be_read_causes_no_write(direct: Direct, spec: dict[str, Any]) -> None:

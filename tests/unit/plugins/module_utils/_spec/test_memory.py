@@ -16,20 +16,20 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.memory import
     digest_of,
     digest_of_left_over,
     marker_in,
-    marker_of,
+    paths_of,
     place_of,
     settled,
     with_marker,
     without_marker,
     without_removed,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, merge
 from hypothesis import given
 from hypothesis import strategies as st
 
 CONTEXT = ("context",)
 AT = "2026-01-01T00:00:00.000+00:00"
-leaves = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["", "a"])
+leaves = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["", "a", "1", "1.0", "true", "null"])
 documents = st.recursive(
     leaves,
     lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.sampled_from("abc"), inside, max_size=3),
@@ -38,7 +38,7 @@ documents = st.recursive(
 
 
 def marker(specified: Any, at: str = AT, left_over: str = "") -> Marker:
-    return marker_of(specified, specified, at, left_over)
+    return Marker(digest_of(specified, "a", CONTEXT), at, "33.0.0", paths_of(specified), left_over)
 
 
 @pytest.mark.parametrize("context", [None, {}, {"priority": 1}])
@@ -57,16 +57,72 @@ def test_a_marker_is_beside_the_context_of_the_user(kind: str, place: tuple[str,
     assert without_marker(without_marker(written, place), place) == without_marker(written, place)
 
 
-@pytest.mark.parametrize("context", [None, "x", [], {}, {KEY: None}, {KEY: "2 a b - -"}, {KEY: "1 a"}, {KEY: {"a": 1}}])
+@pytest.mark.parametrize(
+    "context", [None, "x", [], {}, {KEY: None}, {KEY: "2 a b - - -"}, {KEY: "1 a"}, {KEY: {"a": 1}}]
+)
 def test_anything_else_is_no_marker(context: Any) -> None:
     assert marker_in({"context": context}, CONTEXT) is None
     assert without_marker({"context": "x"}, CONTEXT) == {"context": "x"}
     assert with_marker({"context": "x"}, CONTEXT, marker({})) == {"context": "x"}
 
 
-def test_the_digest_is_of_what_was_specified_apart_from_the_suspension() -> None:
-    assert digest_of({"a": 1, "b": [1]}) == digest_of({"b": [1], "a": 1, "suspended": True})
-    assert len({digest_of(each) for each in ({"a": 1}, {"a": "1"}, {"a": 1.0}, {"a": True}, {"a": [1]}, {})}) == 6
+SAME: dict[str, tuple[Any, Any]] = {
+    "another order": ({"a": 1, "b": [1]}, {"b": [1], "a": 1}),
+    "the suspension": ({"a": 1}, {"a": 1, "suspended": True}),
+    "as a template makes them": ({"a": 1, "b": [{"c": True}]}, {"a": "1", "b": [{"c": "true"}]}),
+    "as Kubernetes makes it": ({"a": 1.0, "b": -2e3}, {"a": 1, "b": -2000}),
+    "with a copied marker": ({"context": {"a": 1}}, {"context": {"a": 1, KEY: marker({"b": 1}).text}}),
+}
+OTHER: dict[str, tuple[Any, Any]] = {
+    "a number": ({"a": 1}, {"a": 2}),
+    "two texts": ({"a": "1"}, {"a": "1.0"}),
+    "text of another case": ({"a": "true"}, {"a": "True"}),
+    "a boolean": ({"a": 1}, {"a": True}),
+    "null": ({"a": None}, {"a": "null"}),
+    "null and nothing": ({"a": None}, {}),
+    "a list": ({"a": 1}, {"a": [1]}),
+    "an order": ({"a": [1, 2]}, {"a": [2, 1]}),
+    "a number where Druid keeps what is sent": ({"context": {"a": 1}}, {"context": {"a": "1"}}),
+    "a value that matches": ({"a": [{"matchValue": 1}]}, {"a": [{"matchValue": "1"}]}),
+}
+
+
+@pytest.mark.parametrize(("one", "other"), SAME.values(), ids=SAME)
+def test_the_same_content_of_two_writers_has_one_digest(one: Any, other: Any) -> None:
+    assert digest_of(one, "supervisor a", CONTEXT) == digest_of(other, "supervisor a", CONTEXT)
+
+
+@pytest.mark.parametrize(("one", "other"), OTHER.values(), ids=OTHER)
+def test_another_content_has_another_digest(one: Any, other: Any) -> None:
+    assert digest_of(one, "supervisor a", CONTEXT) != digest_of(other, "supervisor a", CONTEXT)
+
+
+def test_the_same_of_another_object_has_another_digest() -> None:
+    """A specification that is copied with its marker is not known to be the last write of the copy."""
+    found = {digest_of({"a": 1}, name, CONTEXT) for name in ("supervisor a", "supervisor b", "compaction a")}
+    assert len(found) == 3
+
+
+@given(documents, documents)
+def test_what_merging_tells_apart_has_two_digests(one: Any, other: Any) -> None:
+    first, second = ({"a": each} for each in (one, other))
+    if digest_of(first, "a", CONTEXT) == digest_of(second, "a", CONTEXT):
+        assert are_same(merge(first, second), first)
+
+
+@pytest.mark.parametrize(
+    ("of_write", "now", "older"),
+    [
+        ("33.0.0", "33.0.1", True),
+        ("9.0.0", "33.0.0", True),
+        ("33.0.0", "33.0.0", False),
+        ("34.0.0", "33.0.0", False),
+        ("", "33.0.0", False),
+        ("33.0.0", "", False),
+    ],
+)
+def test_a_write_to_an_older_release(of_write: str, now: str, older: bool) -> None:
+    assert marker({})._replace(release=of_write).is_of_older(now) is older
 
 
 REMOVED: dict[str, tuple[Any, Any, Any, Any]] = {

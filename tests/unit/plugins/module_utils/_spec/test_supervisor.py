@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.module_utils._spec.memory import marker_of
+from ansible_collections.druidops.druid.plugins.module_utils._spec.memory import Marker, paths_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import (
     DesiredSupervisor,
     canonical,
@@ -316,7 +316,7 @@ def test_what_druid_derived_from_a_removed_field_is_removed() -> None:
 
 def _shortened(before: dict[str, Any], last: dict[str, Any], specified: dict[str, Any]) -> Any:
     """Return what is sent for a specification, where the last write was another one."""
-    found = marker_of(last, canonical(last), "2026-01-01T00:00:00.000+00:00")
+    found = Marker("", "", "", paths_of(canonical(last)))
     return merged_spec(before, DesiredSupervisor("a", canonical(specified)), found)
 
 
