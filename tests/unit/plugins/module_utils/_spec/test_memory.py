@@ -104,7 +104,7 @@ def test_the_same_of_another_object_has_another_digest() -> None:
 
 
 @given(documents, documents)
-def test_what_merging_tells_apart_has_two_digests(one: Any, other: Any) -> None:
+def test_what_merging_distinguishes_has_two_digests(one: Any, other: Any) -> None:
     first, second = ({"a": each} for each in (one, other))
     if digest_of(first, "a", CONTEXT) == digest_of(second, "a", CONTEXT):
         assert are_same(merge(first, second), first)
