@@ -19,7 +19,7 @@ from pathlib import Path
 # `make docs` generates these: the SHA-256 of each file, and of the image's settings.
 # BEGIN DIGESTS
 DIGESTS: Mapping[str, str] = {
-    "meta/runtime.yml": "c4334bf96b105e69e4d0a7a4aad8e74b1dbf6a3576837973b2f6166d408c1b66",
+    "meta/runtime.yml": "48dfaf6359ea902ce51dc22ce3a4d1f591fcf51c8685f292e0fb749f57b8a415",
     "playbooks/operator_collector.yml": "18a1e489345c374bec3fd2fc2047d0fee25ab7264d88586bc9edb5c3fe73fc00",
     "playbooks/operator_druid.yml": "91d3681c89505a67f648f436ea04d2f4490500787989cb9da5645c490c9abc4f",
     "playbooks/operator_druid_ingestion.yml": "f36ff7491486bf06b52abc1196a873b715ae201a887266fedf18955bb719d964",

@@ -51,8 +51,14 @@ def ensure_configs(client: DruidClient, params: Mapping[str, Any], *, check_mode
 
 def dynamic_config_info(client: DruidClient, params: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the selected dynamic configurations that this Druid has."""
-    found = [(kind.id, _read(client, kind)) for kind in _KINDS if params["id"] in (None, kind.id)]
-    return [{"id": identifier, "config": masked(config)} for identifier, config in found if config is not None]
+    found = all_configs(client, params["id"])
+    return [{"id": identifier, "config": masked(config)} for identifier, config in found.items()]
+
+
+def all_configs(client: DruidClient, identifier: str | None = None) -> dict[str, Any]:
+    """Return the dynamic configurations that this Druid has by id, or only one, with their secrets."""
+    found = {kind.id: _read(client, kind) for kind in _KINDS if identifier in (None, kind.id)}
+    return {name: config for name, config in found.items() if config is not None}
 
 
 def _read(client: DruidClient, kind: ConfigKind) -> Any:

@@ -13,12 +13,30 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import (
     ApiError,
+    NotFound,
     ServerError,
     Unauthorized,
     Unreachable,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._spec.security import Permission
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import NOT_SET, DruidError, InvalidInput
+
+
+def has_store(client: DruidClient, kind: str) -> bool:
+    """Return whether Druid has an authenticator or an authorizer, ``kind``, of basic security."""
+    try:
+        return bool(_load_status(client, kind))
+    except NotFound:
+        return False
+
+
+def _load_status(client: DruidClient, kind: str) -> Any:
+    """Return the load status of the Coordinator, which has all of a kind, by name."""
+    return client.get(path("druid-ext", "basic-security", _PARTS[kind], "loadStatus"))
+
+
+# The part of the API for each kind.
+_PARTS = {"authenticator": "authentication", "authorizer": "authorization"}
 
 
 class Store:
@@ -31,7 +49,7 @@ class Store:
     def __init__(self, client: DruidClient, kind: str, name: str | None) -> None:
         self._client = client
         self._kind = kind
-        self._part = {"authenticator": "authentication", "authorizer": "authorization"}[kind]
+        self._part = _PARTS[kind]
         self.name = self._only() if name is None else name
         self.planned: dict[str, list[Permission]] = {}
 
@@ -87,8 +105,8 @@ class Store:
         return path("druid-ext", "basic-security", self._part, "db", self.name, *names)
 
     def _only(self) -> str:
-        """Return the name of the only one. The load status of the Coordinator has all of them."""
-        found = sorted(self._client.get(path("druid-ext", "basic-security", self._part, "loadStatus")))
+        """Return the name of the only one."""
+        found = sorted(_load_status(self._client, self._kind))
         if not found:
             remedy = "Druid has none of basic security. Load the extension druid-basic-security"
             raise InvalidInput(self._kind, NOT_SET, remedy)

@@ -71,4 +71,5 @@ def test_every_module_is_in_the_action_group(module: Path) -> None:
 def test_every_module_is_in_the_matrix_of_the_system_tests(module: Path) -> None:
     matrix = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in MATRIX.iterdir()]
     specified = [value for case in matrix for value in (case, *case.values()) if isinstance(value, dict)]
-    assert module.stem in {value.get("module") for value in specified}
+    # export changes a file, not Druid: test_export.py
+    assert module.stem in {"export", *(value.get("module") for value in specified)}

@@ -63,9 +63,14 @@ class Module:
         return self.name == "druid_info"
 
     @property
+    def is_export(self) -> bool:
+        """True if the module writes a file, and reads Druid only."""
+        return self.name == "export"
+
+    @property
     def manages_druid(self) -> bool:
         """True if the module changes something over Druid's API."""
-        return self.connects_to_druid and not self.is_info and not self.is_query
+        return self.connects_to_druid and not (self.is_info or self.is_query or self.is_export)
 
     @property
     def many(self) -> str | None:

@@ -1,0 +1,161 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""
+A playbook of what a Druid has, with variables in place of secrets. Pure.
+
+No text of Druid becomes a template, a comment or a name of Ansible: what looks like a template has the tag ``!unsafe``,
+and the names of variables consist of letters, digits and underscores.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path
+
+try:
+    import yaml
+except ImportError:
+    yaml = None  # type: ignore[assignment]
+
+_HEADER = "# By druidops.druid.export, which replaces this file if it is unchanged. SHA-256 of the other lines: "
+# What Jinja reads as a template, or Ansible as a header of one.
+_TEMPLATE = re.compile(r"\{[{%#]|\A#jinja2:")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+class Task(NamedTuple):
+    """A task of the playbook: its name, the module, and the options."""
+
+    name: str
+    module: str
+    options: Mapping[str, Any]
+
+
+class Variable(NamedTuple):
+    """A variable in place of a secret: what it is of (kind, name of the thing), and the path in its document."""
+
+    kind: str
+    id: str
+    path: Path
+
+
+def has_yaml() -> bool:
+    """True if PyYAML is installed."""
+    return yaml is not None
+
+
+def without_nulls(document: Any) -> Any:
+    """Return a document that is merged into the current one without fields that are null, except inside of lists."""
+    if not isinstance(document, Mapping):
+        return document
+    return {name: without_nulls(value) for name, value in document.items() if value is not None}
+
+
+def with_variables(value: Any, shown: Any, place: Variable) -> Any:
+    """Return a document with sorted fields, and a Variable in place of each value that is or contains a secret.
+
+    ``shown``: the document with secrets masked. ``place``: where the document is.
+    """
+    if isinstance(value, Mapping):
+        return {name: with_variables(value[name], shown[name], _below(place, name)) for name in sorted(value)}
+    if isinstance(value, list):
+        return [
+            with_variables(each, other, _below(place, str(index)))
+            for index, (each, other) in enumerate(zip(value, shown, strict=True))
+        ]
+    return value if value == shown else place
+
+
+def _below(place: Variable, name: str) -> Variable:
+    return place._replace(path=(*place.path, name))
+
+
+def variables_in(value: Any) -> dict[Variable, str]:
+    """Return the variables in tasks, in their order, with their names.
+
+    A name has the thing and the field. Where several would have the same name, each has a digest of its place instead
+    of a number, so that another one never takes over the name, and the secret, of the first.
+    """
+    found = [*_variables(value)]
+    names = {each: _name(each) for each in found}
+    number = Counter(names.values())
+    return {each: name if number[name] == 1 else f"{name}_{_digest(each)}" for each, name in names.items()}
+
+
+def _variables(value: Any) -> list[Variable]:
+    if isinstance(value, Variable):
+        return [value]
+    if isinstance(value, Mapping):
+        return [found for each in value.values() for found in _variables(each)]
+    return [found for each in value for found in _variables(each)] if isinstance(value, list | tuple) else []
+
+
+def _name(variable: Variable) -> str:
+    field = next((name for name in reversed(variable.path) if not name.isdigit()), "")
+    words = re.split(r"[^a-z0-9]+", _HUMP.sub("_", f"vault_{variable.id}_{field}").lower())
+    return "_".join(filter(None, words))
+
+
+def _digest(variable: Variable) -> str:
+    return hashlib.sha256(repr(tuple(variable)).encode("utf-8", "backslashreplace")).hexdigest()[:8]
+
+
+def playbook(tasks: list[Task]) -> str:
+    """Return the playbook. Its first line has the digest of the others."""
+    names = variables_in([task.options for task in tasks])
+    play = {
+        "name": "Manage what Druid has",
+        "hosts": "localhost",
+        "gather_facts": False,
+        "tasks": [{"name": task.name, f"druidops.druid.{task.module}": task.options} for task in tasks],
+    }
+    lines = ["# The connection is in environment variables, such as DRUID_URL."]
+    if names:
+        lines += ["# Secrets are variables, such as in a file that ansible-vault encrypts:", *_comments(names)]
+    body = "\n".join([*lines, "---", _yaml([play], names)])
+    return f"{_HEADER}{_digest_of(body)}\n{body}"
+
+
+def _comments(names: Mapping[Variable, str]) -> list[str]:
+    return [f"#   {name}" for name in names.values()]
+
+
+def is_exported(text: bytes) -> bool:
+    """Return whether a file is a playbook of this module, and was not changed since."""
+    first, _end, body = text.partition(b"\n")
+    return first == f"{_HEADER}{hashlib.sha256(body).hexdigest()}".encode()
+
+
+def _digest_of(body: str) -> str:
+    return hashlib.sha256(body.encode()).hexdigest()
+
+
+def _yaml(document: Any, names: Mapping[Variable, str]) -> str:
+    """Return the document in block style, without aliases; a line is as long as its text."""
+
+    class Dumper(yaml.SafeDumper):
+        def ignore_aliases(self, data: Any) -> bool:
+            return True
+
+        def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+            super().increase_indent(flow, False)
+
+        def represent_text(self, text: str) -> Any:
+            return self.represent_scalar("!unsafe" if _TEMPLATE.search(text) else "tag:yaml.org,2002:str", text)
+
+        def represent_variable(self, variable: Variable) -> Any:
+            return self.represent_str(f"{{{{ {names[variable]} }}}}")
+
+    Dumper.add_representer(str, Dumper.represent_text)
+    Dumper.add_representer(Variable, Dumper.represent_variable)
+    text: str = yaml.dump(
+        document, Dumper=Dumper, sort_keys=False, allow_unicode=True, default_flow_style=False, width=float("inf")
+    )
+    return text

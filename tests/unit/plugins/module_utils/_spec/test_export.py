@@ -1,0 +1,128 @@
+# Copyright (c) 2026, druidops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The playbook has Druid's texts as they are, and variables whose names belong to one secret."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import masked
+from ansible_collections.druidops.druid.plugins.module_utils._spec.export import (
+    Task,
+    Variable,
+    is_exported,
+    playbook,
+    variables_in,
+    with_variables,
+    without_nulls,
+)
+
+
+class Unsafe(str):
+    """A text that is no template."""
+
+
+class Loader(yaml.SafeLoader):
+    """Reads the tag of Ansible."""
+
+
+Loader.add_constructor("!unsafe", lambda loader, node: Unsafe(loader.construct_scalar(node)))
+
+
+def document(kind: str, identifier: str, value: Any) -> Any:
+    return with_variables(value, masked(value), Variable(kind, identifier, ()))
+
+
+def tasks_of(text: str) -> list[dict[str, Any]]:
+    [play] = yaml.load(text, Loader)
+    tasks: list[dict[str, Any]] = play["tasks"]
+    return tasks
+
+
+@pytest.mark.parametrize(
+    ("text", "is_template"),
+    [
+        ("{{ a }}", True),
+        ("a {% raw %}", True),
+        ("a {# b", True),
+        ("#jinja2: trim_blocks:False", True),
+        ("}} %} {a} a #jinja2:", False),
+        ("a: #b\n- c\n--- \u2028\ud800\U0001f600", False),
+        *((text, False) for text in ("", "no", "010", "1e3", "12:30:45", "2020-01-01", "~", "null", "=", "<<")),
+    ],
+)
+def test_text_is_the_same_and_no_template(text: str, is_template: bool) -> None:
+    exported = playbook([Task("a", "lookup", document("lookups", "a", {"text": text, text: 1.5}))])
+
+    [task] = tasks_of(exported)
+
+    options = task["druidops.druid.lookup"]
+    assert options == {"text": text, text: 1.5}
+    assert isinstance(options["text"], Unsafe) is is_template
+    assert is_exported(exported.encode())
+
+
+def test_secrets_are_variables() -> None:
+    properties = {"ssl.key.password": "hunter2", "sasl.jaas.config": 'x password="hunter2";', "group.id": "a"}
+    spec = {"consumerProperties": properties, "url": "jdbc:mysql://u:hunter2@h/d", "args": ["--password", "hunter2"]}
+    numbers = {"password": 12345, "token_count": 5}
+
+    options = document("supervisors", "Web Visits", {**spec, "numbers": numbers})
+
+    names = variables_in(options)
+    assert sorted(names.values()) == [
+        "vault_web_visits_args",
+        "vault_web_visits_password",
+        "vault_web_visits_sasl_jaas_config",
+        "vault_web_visits_ssl_key_password",
+        "vault_web_visits_url",
+    ]
+    exported = playbook([Task("a", "supervisor", options)])
+    assert "hunter2" not in exported
+    assert "12345" not in exported
+    [task] = tasks_of(exported)
+    found = task["druidops.druid.supervisor"]
+    assert found["args"] == ["--password", "{{ vault_web_visits_args }}"]
+    assert found["consumerProperties"]["group.id"] == "a"
+    assert found["numbers"] == {"password": "{{ vault_web_visits_password }}", "token_count": 5}
+
+
+def test_variable_has_a_name_of_its_own() -> None:
+    """A name is never that of another secret in an earlier export."""
+    first, second = (document("lookups", name, {"password": "hunter2"}) for name in ("a-b", "a_b"))
+
+    [alone] = variables_in(first).values()
+    both = [*variables_in([first, second]).values()]
+
+    assert alone == "vault_a_b_password"
+    assert len({alone, *both}) == 3
+    assert all(name.startswith(alone) for name in both)
+    assert both[0] == [*variables_in([second, first]).values()][1]
+
+
+def test_names_of_things_end_no_comment() -> None:
+    options = document("lookups", "a\nb: c\u2028{{", {"password": "hunter2"})
+
+    assert "\n#   vault_a_b_c_password\n---\n" in playbook([Task("a", "lookup", options)])
+
+
+def test_fields_are_sorted_and_repeated_values_written_in_full() -> None:
+    shared = {"b": [1, {"d": 1, "c": 2}], "a": None}
+    text = playbook([Task("a", "lookup", document("lookups", "a", {"y": shared, "x": shared}))])
+    lines = ["x:", "a: null", "b:", "- 1", "- c: 2", "d: 1"]
+    assert [line.strip() for line in text.splitlines()][-12:] == [*lines, "y:", *lines[1:]]
+
+
+def test_changed_file_is_no_export() -> None:
+    text = playbook([]).encode()
+    assert is_exported(text)
+    for other in (b"", b"---\n", text + b"\n", text[1:], text.replace(b"Manage", b"Managed")):
+        assert not is_exported(other)
+
+
+def test_nulls_of_merged_documents_are_left_out() -> None:
+    assert without_nulls({"a": None, "b": {"c": None}, "d": [None, {"e": None}]}) == {"b": {}, "d": [None, {"e": None}]}
