@@ -95,7 +95,7 @@ def _with_druid(
     # what was read may have changed since
     reads.forget()
     result = _read_back(reads, result, inputs.record) if result.failed_step is None else result
-    if options.is_strict and (unknown := (*result.unknown_fields, *_of_task(reads, result.druid_state))):
+    if options.is_strict and (unknown := _dropped_fields(reads, result)):
         return result.with_findings(_strict(unknown, "All other fields are set"))
     return result
 
@@ -132,6 +132,15 @@ def _unknown_fields(inputs: Inputs) -> tuple[str, ...]:
     state = inputs.druid_state
     changes = (*((state.change,) if isinstance(state, SupervisorState) else ()), *inputs.datasource)
     return (*_of_task(inputs.reads, state), *(text for change in changes for text in change.unknown))
+
+
+def _dropped_fields(reads: IngestionReads, result: IngestionResult) -> tuple[str, ...]:
+    """Return the messages about specified fields that Druid has dropped, as far as it responds after the changes."""
+    try:
+        return (*result.unknown_fields, *_of_task(reads, result.druid_state))
+    except DruidError:
+        # the next reconcile detects them
+        return result.unknown_fields
 
 
 def _of_task(reads: IngestionReads, state: DruidState | None) -> tuple[str, ...]:
@@ -215,11 +224,12 @@ def _delete(api: KubernetesApi, planned: IngestionResult, deletion: Deletion, op
         except KubernetesError:
             # the next reconcile decides again; this one reports what was done, and what failed
             return planned
-        if not plan.steps:
-            # the steps before the problem are completed
-            warnings = (*planned.plan.warnings, *plan.warnings)
-            return replace(planned, plan=replace(plan, steps=planned.plan.steps, warnings=warnings))
-        return _carried_out(api, reads, replace(planned, plan=plan, failed_step=None), options)
+        again = replace(planned, plan=plan)
+        if plan.steps:
+            again = _carried_out(api, reads, replace(again, failed_step=None), options)
+        # the steps before the problem are completed
+        warnings = (*planned.plan.warnings, *again.plan.warnings)
+        return replace(again, plan=replace(again.plan.following(planned.plan), warnings=tuple(dict.fromkeys(warnings))))
 
 
 def _carried_out(

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A stored resource that violates the schema is reported as invalid, and a failure is reported if a read fails, too."""
+"""A stored resource that violates the schema is reported as invalid. What was done is reported, whatever fails."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
+    BATCH,
     ingestion,
     noting,
     resource,
 )
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._reconcile.memory_api import MemoryApi
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import BROKEN, Response, serving
 
 # (stored spec, reported field)
 STORED: list[tuple[Any, str]] = [
@@ -70,3 +72,42 @@ def test_a_read_that_fails_after_a_failed_step_keeps_its_result() -> None:
     options = Options(timeouts=Timeouts(retry_timeout=0))
     result = INGESTION.reconcile_once(api, resource(**spec, metadata=terminating), options, datetime.now(UTC))
     assert [each.reason for each in result.plan.problems] == [reasons.DRUID_UNREACHABLE]
+
+
+NOT_FOUND = Response(404, "Cannot find any task with id: [t]")
+
+
+def test_what_was_terminated_before_druid_failed_is_reported_with_the_deletion_without_it() -> None:
+    record = LastApplied(ingestion().specified, "pages", druid=ingestion().target, former=("old",))
+    config_map, deletion = to_config_map(record, ingestion()), {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+    live = resource(metadata={"resourceVersion": "1", **deletion, **noting(config_map, "pages", "old")})
+    cluster = {"metadata": {"name": "c", "namespace": "ns", **deletion}}
+    objects = {("ConfigMap", "i-ingestion"): config_map, ("DruidIngestion", "i"): live, ("Druid", "c"): cluster}
+    with serving() as druid:
+        # the status three times, the termination and the list of supervisors; then the list of tasks has no response
+        druid.responses = [*[NOT_FOUND] * 3, Response(body={"id": "old"}), Response(body=[]), BROKEN]
+        options = Options(url=druid.url, timeouts=Timeouts(retry_timeout=0))
+        result = INGESTION.reconcile_once(MemoryApi(objects=objects), live, options, datetime.now(UTC))
+    assert result.is_deleted
+    assert result.plan.titles == ["terminate supervisor old", "remove the finalizer"]
+    of_tasks, of_rest = result.plan.warnings
+    assert of_tasks.startswith("Cannot check whether tasks of supervisor old still run")
+    assert of_rest.endswith("The cluster is also being deleted: pages was not terminated and may still run.")
+
+
+def test_a_submission_is_reported_if_druid_does_not_respond_after_it() -> None:
+    with serving() as druid:
+        endpoint = {"url": druid.url}
+        live = resource(
+            "native-batch", BATCH, druidCluster=None, endpoint=endpoint, metadata={"resourceVersion": "1"}
+        )
+        running = Response(body={"status": {"id": "t", "statusCode": "RUNNING"}})
+        # it does not exist, is submitted, and runs; then its specification cannot be read
+        druid.responses = [NOT_FOUND, Response(body={"task": "t"}), running, BROKEN]
+        options = Options(timeouts=Timeouts(retry_timeout=0), is_strict=True)
+        api = MemoryApi(objects={("DruidIngestion", "i"): live})
+        result = INGESTION.reconcile_once(api, live, options, datetime.now(UTC))
+        assert [request.method for request in druid.requests] == ["GET", "POST", "GET", "GET"]
+    assert any(title.startswith("submit task") for title in result.plan.titles)
+    assert result.written is not None
+    assert not result.plan.problems
