@@ -7,13 +7,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import is_whole
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# An instant is a number of milliseconds since 1970: Druid supports years that Python does not. The calendar repeats
+# itself after 400 years, so that the dates of any year are those of one of the years 2000 to 2399.
+_YEARS, _MILLISECONDS = 400, 146_097 * 86_400_000
+_EPOCH, _START = datetime(1970, 1, 1, tzinfo=UTC), datetime(2000, 1, 1, tzinfo=UTC)
+# Joda-Time: a 64-bit integer.
+_END = 2**63
 
 
 def canonical_timestamp(value: Any) -> Any:
@@ -22,21 +28,14 @@ def canonical_timestamp(value: Any) -> Any:
 
     An invalid timestamp is returned unchanged: Druid rejects it.
     """
-    instant = _instant(value) if isinstance(value, str) else _of_milliseconds(value)
-    return value if instant is None else _format(instant)
-
-
-def _of_milliseconds(value: Any) -> datetime | None:
-    try:
-        return _EPOCH + timedelta(milliseconds=value) if is_whole(value) else None
-    except OverflowError:
-        return None
+    instant = _instant(value) if isinstance(value, str) else int(value) if is_whole(value) else None
+    return value if instant is None or abs(instant) >= _END else _format(instant)
 
 
 def remainder(timestamp: Any, milliseconds: int) -> Any:
     """Return the remainder of a canonical timestamp after whole steps of that length, as a timestamp."""
     instant = _instant(timestamp) if isinstance(timestamp, str) else None
-    return timestamp if instant is None else _format(_EPOCH + (instant - _EPOCH) % timedelta(milliseconds=milliseconds))
+    return timestamp if instant is None else _format(instant % milliseconds)
 
 
 def canonical_interval(text: Any) -> Any:
@@ -56,8 +55,8 @@ def canonical_intervals(intervals: Any) -> Any:
     return [canonical_interval(each) for each in intervals] if isinstance(intervals, list) else intervals
 
 
-def _ends(text: str) -> tuple[datetime, datetime] | None:
-    """Return start and end of an interval, None if it is invalid or Python does not support its years."""
+def _ends(text: str) -> tuple[int, int] | None:
+    """Return start and end of an interval, None if it is invalid."""
     first, _slash, second = text.partition("/")
     start, end = _instant(first), _instant(second)
     if start is None and end is not None:
@@ -67,39 +66,55 @@ def _ends(text: str) -> tuple[datetime, datetime] | None:
     return None if start is None or end is None else (start, end)
 
 
-_SHORT = {4: "-01-01", 7: "-01"}
-_DATE = re.compile(r"\d{4}(?:-\d{2})?")
-# a year and the number of a day, which Python does not read
-_ORDINAL = re.compile(r"(\d{4})-(\d{3})(T.*)?")
-
-
 # The notations of Joda-Time: Python reads others, such as 20200101, which is a year there.
 _JODA = re.compile(
-    r"\d{4}(?:-\d{2}(?:-\d{2})?|-\d{3}|-W\d{2}(?:-\d)?)?"
-    r"(?:T\d{2}(?::\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?)?",
+    r"(?P<year>[+-]?\d{1,9})"
+    r"(?:-(?P<month>\d{1,2})(?:-(?P<day>\d{1,2}))?|-(?P<number>\d{3})|-W(?P<week>\d{2})(?:-(?P<weekday>\d))?)?"
+    r"(?P<time>T\d{2}(?::\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?)?",
     re.IGNORECASE,
 )
 
 
-def _instant(text: str) -> datetime | None:
-    if not _JODA.fullmatch(text):
+def _instant(text: str) -> int | None:
+    match = _JODA.fullmatch(text)
+    if match is None:
         return None
-    text = text.upper()
-    full = text + _SHORT[len(text)] if _DATE.fullmatch(text) else text
+    cycles, year = divmod(int(match["year"]) - _START.year, _YEARS)
     try:
-        if ordinal := _ORDINAL.fullmatch(text):
-            year, number, time = ordinal.groups(default="")
-            day = date(int(year), 1, 1) + timedelta(days=int(number) - 1)
-            full = f"{day}{time}" if day.year == int(year) else text
-        moment = datetime.fromisoformat(full)
-        return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
-    except (ValueError, OverflowError):
-        # the UTC offset may lead to a year that Python does not support
+        day = _day(_START.year + year, {name: part for name, part in match.groupdict().items() if part})
+        moment = datetime.fromisoformat(f"{day}{(match['time'] or '').upper()}")
+    except ValueError:
         return None
+    return _joined(cycles, moment.replace(tzinfo=moment.tzinfo or UTC))
 
 
-def _format(instant: datetime) -> str:
-    return f"{instant:%Y-%m-%dT%H:%M:%S}.{instant.microsecond // 1000:03}Z"
+def _day(year: int, parts: Mapping[str, str]) -> date:
+    """Return the day of a year; ValueError if it has no such day."""
+    if "week" in parts:
+        return date.fromisocalendar(year, int(parts["week"]), int(parts.get("weekday", 1)))
+    if "number" not in parts:
+        return date(year, int(parts.get("month", 1)), int(parts.get("day", 1)))
+    day = date(year, 1, 1) + timedelta(days=int(parts["number"]) - 1)
+    if day.year != year:
+        raise ValueError(parts["number"])
+    return day
+
+
+def _format(instant: int) -> str:
+    cycles, moment = _split(instant)
+    year = moment.year + cycles * _YEARS
+    return f"{year:0{5 if year < 0 else 4}}-{moment:%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z"
+
+
+def _split(instant: int) -> tuple[int, datetime]:
+    """Return the number of whole calendars since the year 2000, and the date in that one."""
+    start = (_START - _EPOCH) // timedelta(milliseconds=1)
+    cycles, rest = divmod(instant - start, _MILLISECONDS)
+    return cycles, _START + timedelta(milliseconds=rest)
+
+
+def _joined(cycles: int, moment: datetime) -> int:
+    return (moment - _EPOCH) // timedelta(milliseconds=1) + cycles * _MILLISECONDS
 
 
 # No part has more digits in Druid (Joda-Time: a 32-bit integer). Python does not convert thousands of digits.
@@ -156,22 +171,22 @@ def _digits(number: Decimal) -> str:
 _OF_TIME = ("hours", "minutes", "seconds")
 
 
-def _shifted(instant: datetime, period: str, sign: int) -> datetime | None:
+def _shifted(instant: int, period: str, sign: int) -> int | None:
     """Return the instant a period later or, with a negative sign, earlier; None if that is not possible."""
     parts = _parts(period)
     if parts is None:
         return None
     months = int(parts.get("years", 0)) * 12 + int(parts.get("months", 0))
     seconds = sum((parts[unit] * factor for unit, factor in _SECONDS.items() if unit in parts), Decimal(0))
-    try:
-        return _months_later(instant, sign * months) + sign * timedelta(seconds=float(seconds))
-    except (ValueError, OverflowError):
-        return None
+    shifted = _months_later(instant, sign * months) + sign * int(seconds * 1000)
+    return shifted if abs(shifted) < _END else None
 
 
-def _months_later(instant: datetime, months: int) -> datetime:
+def _months_later(instant: int, months: int) -> int:
     """Return the same day of another month, or its last day if it has fewer days."""
-    years, month = divmod(instant.month - 1 + months, 12)
-    first = instant.replace(year=instant.year + years, month=month + 1, day=1)
+    cycles, moment = _split(instant)
+    years, month = divmod(moment.month - 1 + months, 12)
+    more, year = divmod(moment.year - _START.year + years, _YEARS)
+    first = moment.replace(year=_START.year + year, month=month + 1, day=1)
     following = (first + timedelta(days=31)).replace(day=1)
-    return first.replace(day=min(instant.day, (following - timedelta(days=1)).day))
+    return _joined(cycles + more, first.replace(day=min(moment.day, (following - timedelta(days=1)).day)))

@@ -60,7 +60,9 @@ def _canonical(rule: Mapping[str, Any]) -> Rule:
 def _replicants(tiers: Any) -> Any:
     if not isinstance(tiers, Mapping):
         return tiers
-    return {tier: parse_whole_number(whole(number)) for tier, number in tiers.items()}
+    # Druid cuts off a fraction
+    numbers = {tier: number // 1 if isinstance(number, float) else number for tier, number in tiers.items()}
+    return {tier: parse_whole_number(whole(number)) for tier, number in numbers.items()}
 
 
 _FORMS: Mapping[str, Callable[[Any], Any]] = {

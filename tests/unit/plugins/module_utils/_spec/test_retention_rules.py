@@ -33,7 +33,7 @@ CASES: dict[str, tuple[Any, Any]] = {
     ),
     "numbers as fractions": (
         {"type": "loadForever", "tieredReplicants": {"hot": 2.0, "cold": 2.5}},
-        {"type": "loadForever", "tieredReplicants": {"hot": 2, "cold": 2.5}, "useDefaultTierForNull": True},
+        {"type": "loadForever", "tieredReplicants": {"hot": 2, "cold": 2}, "useDefaultTierForNull": True},
     ),
     "a period": (
         {"type": "loadByPeriod", "period": "P1M"},

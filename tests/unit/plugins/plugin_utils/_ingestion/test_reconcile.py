@@ -98,9 +98,7 @@ def test_what_was_terminated_before_druid_failed_is_reported_with_the_deletion_w
 def test_a_submission_is_reported_if_druid_does_not_respond_after_it() -> None:
     with serving() as druid:
         endpoint = {"url": druid.url}
-        live = resource(
-            "native-batch", BATCH, druidCluster=None, endpoint=endpoint, metadata={"resourceVersion": "1"}
-        )
+        live = resource("native-batch", BATCH, druidCluster=None, endpoint=endpoint, metadata={"resourceVersion": "1"})
         running = Response(body={"status": {"id": "t", "statusCode": "RUNNING"}})
         # it does not exist, is submitted, and runs; then its specification cannot be read
         druid.responses = [NOT_FOUND, Response(body={"task": "t"}), running, BROKEN]
