@@ -38,6 +38,15 @@ class RememberedDocument(Document):
     _marker: Marker | None = None
     _left_over: str = ""
 
+    @property
+    def memory(self) -> Any:
+        """What was learnt by reading and merging, which a write by another object needs as well."""
+        return self._marker, self._left_over
+
+    @memory.setter
+    def memory(self, learnt: Any) -> None:
+        self._marker, self._left_over = learnt
+
     def merge(self, before: Any) -> Any:
         """Return the desired state, in Druid's form if it differs in nothing else. InvalidInput if it is impossible."""
         own = (*self._place, memory.KEY)
@@ -52,6 +61,8 @@ class RememberedDocument(Document):
             return after
         found = self._settled(current, after)
         if found is None:
+            # what Druid has once made of this specification
+            self._left_over = self._marker.left_over if self._marker else ""
             return after
         self._warn_of_next(found, after)
         if are_same(found, current):

@@ -26,6 +26,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._operations.converg
 from ansible_collections.druidops.druid.plugins.module_utils._resources.compaction import Compaction
 from ansible_collections.druidops.druid.plugins.module_utils._resources.document import audit
 from ansible_collections.druidops.druid.plugins.module_utils._resources.dynamic_config import DynamicConfig
+from ansible_collections.druidops.druid.plugins.module_utils._resources.remembered import RememberedDocument
 from ansible_collections.druidops.druid.plugins.module_utils._resources.retention_rules import RetentionRules
 from ansible_collections.druidops.druid.plugins.module_utils._resources.supervisor import Supervisor
 from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_config import (
@@ -160,7 +161,8 @@ def fetch_change(
     due = narrow(change)
     if due is not change:
         resource.compare(change.after, change.before)
-    return replace(due, warnings=tuple(resource.warnings), unknown=tuple(resource.unknown))
+    memory = resource.memory if isinstance(resource, RememberedDocument) else None
+    return replace(due, warnings=tuple(resource.warnings), unknown=tuple(resource.unknown), memory=memory)
 
 
 @dataclass(frozen=True)
@@ -197,6 +199,8 @@ def find_configs(client: DruidClient, desired: Mapping[str, Mapping[str, Any]], 
 def write_change(client: DruidClient, change: DruidChange) -> Written:
     """Write the change. DruidError if it failed; UncertainState if the resulting state is not the desired one."""
     resource = _RESOURCES[change.kind](client, change.id, change.desired)
+    if isinstance(resource, RememberedDocument) and change.memory is not None:
+        resource.memory = change.memory
     after = resource.write(change.before, change.after)
     return Written(after, tuple(resource.warnings), tuple(resource.unknown))
 

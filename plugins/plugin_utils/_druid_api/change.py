@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import marked
@@ -29,6 +29,7 @@ class DruidChange:
     `kind` and `id` identify the object, `what` names it in messages, such as ``supervisor pages``. `before` and `after`
     are its states, None if it does not exist. `desired` is what the resource specifies, which is merged into `before`.
     `warnings` are those for the user, from the comparison; `unknown` those about fields that Druid does not know.
+    `memory` is what was learnt about the last write.
     """
 
     kind: str
@@ -39,6 +40,7 @@ class DruidChange:
     after: Any
     warnings: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    memory: Any = field(default=None, compare=False, repr=False)
 
     @property
     def changed(self) -> bool:

@@ -15,6 +15,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
 class FakeDruid:
     """A read-only client that returns the documents by path."""
 
+    version = (33, 0, 0)
     version_text = "33.0.0"
     product = "Druid 33.0.0"
 

@@ -23,8 +23,15 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import ATTEMPTS, ask, change_list, post
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import ListChange, entries_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import (
+    ATTEMPTS,
+    ask,
+    change_list,
+    fetch_change,
+    post,
+    write_change,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import COMPACTION, ListChange, entries_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
     COORDINATOR_CONFIG,
     LOAD_QUEUES,
@@ -40,6 +47,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
     Unavailable,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import error_finding
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -313,3 +321,36 @@ def test_a_change_touches_only_its_entries(
 )
 def test_druid_accepts_a_list_and_a_text(config: dict[str, Any], expected: list[str]) -> None:
     assert entries_of(config, "f") == expected
+
+
+class Compacting(FakeDruid):
+    """A Druid that drops a field of a compaction."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.posts = 0
+
+    def post(self, path: str, body: Any = None, **_options: Any) -> Any:
+        self.posts += 1
+        self._documents = {path: {name: body[name] for name in body if name != "speed"}}
+
+    def edit(self, **fields: Any) -> None:
+        self._documents = {path: {**config, **fields} for path, config in self._documents.items()}
+
+
+def test_a_compaction_that_another_client_has_edited_is_written_once() -> None:
+    druid, desired = Compacting(), {"dataSource": "pages", "taskPriority": 30, "speed": 3}
+    client = cast(DruidClient, druid)
+
+    def written() -> int:
+        """Return the number of POSTs until nothing is due."""
+        druid.posts = 0
+        while (change := fetch_change(client, COMPACTION, "pages", "it", desired)).changed:
+            write_change(client, change)
+        return druid.posts
+
+    # the second one is what Druid has made of it
+    assert written() == 2
+    assert written() == 0
+    druid.edit(taskPriority=20)
+    assert written() == 1
