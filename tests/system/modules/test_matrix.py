@@ -127,9 +127,10 @@ def verify(operation: str, specified: dict[str, Any], steps: list[Step]) -> None
 
 
 def listed(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the lists of resources, by key; the roles of a user are a list of names."""
-    lists = {kind: fields[kind] for kind in KINDS if kind in fields}
-    return {kind: each for kind, each in lists.items() if isinstance(each, list) and each and isinstance(each[0], dict)}
+    """Return the lists of resources, by key; the roles of a user are a list of names, which may be empty."""
+    lists = {kind: fields[kind] for kind in KINDS if isinstance(fields.get(kind), list)}
+    resources = {kind: each for kind, each in lists.items() if each and isinstance(each[0], dict)}
+    return resources or {kind: each for kind, each in lists.items() if not each}
 
 
 def ids(result: dict[str, Any]) -> dict[str, list[str]]:

@@ -24,7 +24,6 @@ from testbed.clients import helm
 from testbed.control_plane import ControlPlane
 from testbed.node import running
 from testbed.node.images import operator
-from testbed.node.machine import Machine
 from testbed.operator.started import real_program
 
 NAMESPACE = "druid-operator-system"
@@ -62,13 +61,9 @@ class OperatorInPod:
 
     def log(self) -> list[dict[str, Any]]:
         """The lines of JSON that the current pod has printed."""
-        machine = running.machine_of(self.plane.ca_file.parent)
-        lines = [line.split(" ", 3) for pod in self.pods for line in _printed(machine, pod)]
+        printed = "".join(running.printed(self.plane.ca_file.parent, pod, "manager") for pod in self.pods)
+        lines = [line.split(" ", 3) for line in printed.splitlines()]
         return [json.loads(text) for _time, _stream, _tag, text in lines if text.startswith("{")]
-
-
-def _printed(machine: Machine, pod: dict[str, Any]) -> list[str]:
-    return running.printed(machine, pod, "manager").splitlines()
 
 
 @contextmanager
