@@ -31,6 +31,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.task imp
 )
 from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import WaitTimeout
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import hidden, masked
+from ansible_collections.druidops.druid.plugins.module_utils._spec.memory import without_markers
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task import (
     Job,
     failure,
@@ -235,10 +236,10 @@ def _many(client: DruidClient, params: Mapping[str, Any]) -> list[dict[str, Any]
 
 
 def _with_more(client: DruidClient, task: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
-    spec = client.get(task_path(task["id"]))["payload"] if params["spec"] else {}
+    spec = without_markers(client.get(task_path(task["id"]))["payload"]) if params["spec"] else {}
     entry = dict(hidden(task, spec))
     if params["spec"]:
         entry["spec"] = masked(spec)
     if params["report"]:
-        entry["report"] = hidden(report_of(client, task["id"]), spec)
+        entry["report"] = hidden(without_markers(report_of(client, task["id"])), spec)
     return entry

@@ -85,7 +85,10 @@ def place_of(spec: Mapping[str, Any]) -> Path:
 
 def marker_in(document: Any, place: Path) -> Marker | None:
     """Return the marker of an object in Druid, None if it has none, such as after a write by another client."""
-    text = value_at(document, (*place, KEY))
+    return _parsed(value_at(document, (*place, KEY)))
+
+
+def _parsed(text: Any) -> Marker | None:
     parts = text.split(" ") if isinstance(text, str) else []
     if len(parts) != 6 or parts[0] != _VERSION:
         return None
@@ -105,6 +108,13 @@ def _with_context(parent: Any, name: str) -> Any:
         return parent
     kept = {key: value for key, value in context.items() if key != KEY}
     return {**parent, name: kept or None}
+
+
+def without_markers(value: Any) -> Any:
+    """Return a structure without the markers in it, such as those that Druid has copied to tasks and their reports."""
+    if isinstance(value, Mapping):
+        return {name: without_markers(each) for name, each in value.items() if name != KEY or _parsed(each) is None}
+    return [without_markers(each) for each in value] if isinstance(value, list) else value
 
 
 def with_marker(document: Mapping[str, Any], place: Path, marker: Marker) -> dict[str, Any]:

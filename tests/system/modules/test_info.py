@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._operations.supervisor import supervisor_info
 from ansible_collections.druidops.druid.plugins.module_utils._operations.task import task_info
+from ansible_collections.druidops.druid.plugins.module_utils._spec.memory import KEY, Marker
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on
 from ansible_collections.druidops.druid.tests.system.support.supervisor_specs import CASES
 from testbed.druid.druid import Druid
@@ -81,12 +82,15 @@ def test_missing_supervisor_and_task(direct: Direct) -> None:
 
 def test_tasks(direct: Direct) -> None:
     name = f"i{secrets.token_hex(4)}"
-    done = direct.task(spec={"type": "noop", "dataSource": name, "runTime": 1}, wait=True)
+    # as Druid copies it to the tasks of a supervisor
+    context = {"priority": 5, KEY: Marker("a", "b", "", "").text}
+    done = direct.task(spec={"type": "noop", "dataSource": name, "runTime": 1, "context": context}, wait=True)
 
     (by_id,) = task_info(direct.client, {**ALL_TASKS, "id": done["id"], "spec": True, "report": True})
     (by_source,) = task_info(direct.client, {**ALL_TASKS, "datasource": name, "state": "complete", "type": "noop"})
 
     assert (by_id["statusCode"], by_id["spec"]["runTime"]) == ("SUCCESS", 1)
+    assert (by_id["spec"]["context"]["priority"], KEY in by_id["spec"]["context"]) == (5, False)
     assert "report" in by_id
     assert by_source["id"] == done["id"]
     assert task_info(direct.client, {**ALL_TASKS, "datasource": name, "state": "running"}) == []

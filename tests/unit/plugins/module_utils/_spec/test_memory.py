@@ -21,6 +21,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.memory import
     settled,
     with_marker,
     without_marker,
+    without_markers,
     without_removed,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, merge
@@ -64,6 +65,12 @@ def test_anything_else_is_no_marker(context: Any) -> None:
     assert marker_in({"context": context}, CONTEXT) is None
     assert without_marker({"context": "x"}, CONTEXT) == {"context": "x"}
     assert with_marker({"context": "x"}, CONTEXT, marker({})) == {"context": "x"}
+
+
+def test_copies_of_a_marker_are_left_out_wherever_they_are() -> None:
+    text = marker({"a": 1}).text
+    task = {"context": {"a": 1, KEY: text}, "spec": [{"context": {KEY: text}, "x": text}], KEY: {"context": None}}
+    assert without_markers(task) == {"context": {"a": 1}, "spec": [{"context": {}, "x": text}], KEY: {"context": None}}
 
 
 SAME: dict[str, tuple[Any, Any]] = {
