@@ -18,7 +18,7 @@ options:
       - V(warn) sets the other fields, and names the unknown ones in a warning.
       - V(fail) is an error that names them. Where Druid has shown that it does not know a field, nothing is sent, and
         check mode fails as well. Of a supervisor and a compaction, only the write of a field shows that. The module
-        then fails after the change, and the other fields are set.
+        then fails after the change, and the other fields are set. Later runs warn of the field.
       - Druid's response also lacks some fields that have their default. With V(fail), leave these out.
     type: str
     choices: [warn, fail]

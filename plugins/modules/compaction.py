@@ -40,6 +40,8 @@ options:
   config:
     description:
       - The configuration in Druid's own format.
+      - What the last write specified, and this one does not, is removed, with a warning that names it. Two tasks with
+        different parts of one configuration therefore undo each other. Specify all of it in one task.
       - Without this option an existing configuration is kept, and a new one has Druid's defaults.
       - May also be a JSON or YAML string of a mapping.
     type: raw

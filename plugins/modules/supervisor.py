@@ -49,6 +49,8 @@ options:
     description:
       - The specification in Druid's own format, or a JSON or YAML string of it.
       - May be omitted for an existing supervisor, to suspend, resume, reset or remove it.
+      - What the last write specified, and this one does not, is removed, with a warning that names it. Only a
+        specification of a stream without its topic or its C(timestampSpec) is a partial update, which removes nothing.
       - If an autoscaler is enabled, C(taskCount) of an existing supervisor is not changed.
       - The topic, the stream and the type of an existing supervisor cannot be changed. The error describes how to
         replace the supervisor.

@@ -83,11 +83,13 @@ class Compaction(RememberedDocument):
         What Druid has made of it is written in its context, since that compacts nothing again.
         """
         now: dict[str, Any] | None = super().write(before, after)
-        left_over = "" if now is None else digest_of_left_over(now, self._merged(now))
+        # others may have changed it since it was read
+        again = None if now is None else self._merged(now)
+        left_over = digest_of_left_over(now, again)
         if left_over not in ("", self._left_over):
             self._left_over = left_over
             try:
-                self._send(now, after)
+                self._send(now, again)
             except DruidError as error:
                 self._warn(f"What Druid has made of it is not remembered, so that the next run sends it again: {error}")
         return now

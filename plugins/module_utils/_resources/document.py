@@ -193,8 +193,8 @@ class Document(ABC):
 
     def _warn(self, text: str, *others: list[str]) -> None:
         warning = f"{self._name[0].upper()}{self._name[1:]}: {text}"
-        for found in (self.warnings, *others):
-            if warning not in found:
+        if warning not in self.warnings:
+            for found in (self.warnings, *others):
                 found.append(warning)
 
 

@@ -18,6 +18,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec import memory
 from ansible_collections.druidops.druid.plugins.module_utils._spec.diff import without_omitted
 from ansible_collections.druidops.druid.plugins.module_utils._spec.memory import Marker
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
+from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import added_fields
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path, value_at
 
 
@@ -53,10 +54,16 @@ class RememberedDocument(Document):
         if value_at(self._document, own) is not None and memory.marker_in(self._document, self._place) is None:
             self._warn(f"{'.'.join(own)} is not sent: the collection has its own text there. Use another name.")
         after = super().merge(before)
-        if before is None or after is None or not self._is_of_last_write():
+        self._warn_of_removed(before, after)
+        if before is None or after is None:
             return after
         # it is changed alone, and the marker does not know it
         current = {**before, **{name: after[name] for name in ("suspended",) if name in after}}
+        if self._marker is None and are_same(without_omitted(self._kind, current, after), current):
+            # an object that others have created is not restarted for a default that Druid is known to omit
+            return current
+        if not self._is_of_last_write():
+            return after
         if are_same(current, after) or self._is_after_upgrade():
             return after
         found = self._settled(current, after)
@@ -65,6 +72,8 @@ class RememberedDocument(Document):
             self._left_over = self._marker.left_over if self._marker else ""
             return after
         self._warn_of_next(found, after)
+        # the run that has sent them has reported them
+        self.unknown.clear()
         if are_same(found, current):
             return current
         # another client has changed it: all that is specified is sent, also what Druid may drop
@@ -73,6 +82,12 @@ class RememberedDocument(Document):
 
     def _warn_of_next(self, now: Any, after: Any) -> None:
         super()._warn_of_next(now, without_omitted(self._kind, now, after))
+
+    def _warn_of_removed(self, before: Any, after: Any) -> None:
+        kept = memory.without_removed(before, self._specified, self._former, self._kind) if self._is_whole else before
+        absent = {*added_fields(after, before)}
+        if removed := [field for field in added_fields(kept, before) if field in absent]:
+            self._warn(f"Removed is what the last write specified, and this one does not: {', '.join(removed)}.")
 
     def _is_of_last_write(self) -> bool:
         """Return whether the last write was ours, of this specification."""

@@ -208,7 +208,8 @@ def test_unknown_fields_are_reported_and_sent_once(direct: Direct, name: str) ->
             (warning,) = (each.split(": ", 1)[1] for each in result["warnings"])
             assert re.match(rf"Druid {version} (ignores unknown|does not return) field {re.escape(place)}[.:]", warning)
         assert (second["changed"], direct.writes) == (False, [])
-    for place, call in calls.items():
+    # of a compaction, the first run has reported it
+    for place, call in [*calls.items()][2:]:
         for check_mode in (True, False):
             with pytest.raises(PartialFailure, match=rf"{re.escape(place)}[.:] .*Nothing is sent") as no:
                 call(unknown_fields="fail", check_mode=check_mode)

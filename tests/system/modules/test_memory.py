@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._operations.compaction import compaction_info
 from ansible_collections.druidops.druid.plugins.module_utils._operations.supervisor import supervisor_info
+from ansible_collections.druidops.druid.plugins.module_utils._resources.compaction import Compaction
 from ansible_collections.druidops.druid.plugins.module_utils._spec.memory import KEY
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import PartialFailure
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on, supervisor_name
@@ -196,10 +197,16 @@ def test_a_supervisor_of_others_is_submitted_at_most_once(direct: Direct, name: 
     # nothing differs: it gets no marker
     assert_unchanged(direct, spec)
     assert direct.client.get(f"{SUPERVISORS}/{name}")["context"] is None
+    # nor if a default is specified that Druid is known to omit
     omitted = with_io(spec, inputFormat={"type": "json", "assumeNewlineDelimited": False})
-    result = direct.supervisor(spec=omitted)
-    assert (result["changed"], len(direct.writes), result["warnings"]) == (True, 1, [])
     assert_unchanged(direct, omitted)
+    resumed = direct.supervisor(spec={**omitted, "suspended": False})
+    assert (resumed["changed"], direct.writes) == (True, [f"POST {SUPERVISORS}/{name}/resume"])
+    direct.supervisor(id=name, suspended=True)
+    unknown = with_io(omitted, taskCuont=3)
+    result = direct.supervisor(spec=unknown)
+    assert (result["changed"], len(direct.writes)) == (True, 1)
+    assert_unchanged(direct, unknown)
 
 
 def test_what_is_specified_no_longer_is_removed(direct: Direct, name: str, spec: dict[str, Any]) -> None:
@@ -209,6 +216,11 @@ def test_what_is_specified_no_longer_is_removed(direct: Direct, name: str, spec:
     for check_mode in (True, False):
         result = direct.supervisor(spec={**spec, "context": {"priority": 5}}, check_mode=check_mode)
         assert result["changed"]
+        removed = {"spec.ioConfig.lateMessageRejectionPeriod", "spec.ioConfig.useEarliestOffset"}
+        assert {*result["warnings"][0].split(": ")[-1].rstrip(".").split(", ")} == {
+            *removed,
+            "context.useConcurrentLocks",
+        }
     stored = direct.client.get(f"{SUPERVISORS}/{name}")
     io = stored["spec"]["ioConfig"]
     # that of others stays
@@ -306,12 +318,19 @@ def test_a_lost_response_is_recognized_by_the_marker(direct: Direct, spec: dict[
     assert_unchanged(direct, specified)
 
 
-def test_strict_applies_once_and_then_names_the_field(direct: Direct, spec: dict[str, Any]) -> None:
-    specified = with_io(spec, taskCuont=3)
-    for is_sent in (True, False):
-        with pytest.raises(PartialFailure, match=r"taskCuont"):
-            direct.supervisor(spec=specified, unknown_fields="fail")
-        assert len(direct.writes) == is_sent
+def test_strict_fails_in_the_run_that_sends_the_field(direct: Direct, name: str, spec: dict[str, Any]) -> None:
+    specified = with_io(spec, taskCuont=3, useEarliestOffset=True)
+    with pytest.raises(PartialFailure, match=r"taskCuont"):
+        direct.supervisor(spec=specified, unknown_fields="fail")
+    assert len(direct.writes) == 1
+    edit(direct, name, useEarliestOffset=False)
+    for is_due in (True, False):
+        result = direct.supervisor(spec=specified, unknown_fields="fail")
+        assert (result["changed"], len(direct.writes), "taskCuont" in " ".join(result["warnings"])) == (
+            is_due,
+            is_due,
+            True,
+        )
 
 
 COMPACTION = "/druid/coordinator/v1/config/compaction"
@@ -344,6 +363,24 @@ def test_a_compaction_remembers_what_druid_makes_of_it(direct: Direct, name: str
     found = direct.compaction(datasource=name, config=shorter)["config"]
     assert (found["maxRowsPerSegment"], found["taskContext"], found["taskPriority"]) == (None, None, 7)
     assert not direct.compaction(datasource=name, config=shorter)["changed"]
+    assert direct.compaction(datasource=name, state="absent")["changed"]
+
+
+class Interrupted(Compaction):
+    """A compaction that another client changes immediately after the first write."""
+
+    def _send(self, before: Any, after: Any) -> None:
+        super()._send(before, after)
+        if self._left_over == "":
+            stored = self._client.get(f"{COMPACTION}/{self._id}")
+            self._client.post(COMPACTION, {**stored, "taskPriority": 7})
+
+
+def test_the_second_write_of_a_compaction_keeps_what_others_change(direct: Direct, name: str) -> None:
+    resource = Interrupted(direct.client, name, {"taskPriorty": 3})
+    resource.write(None, resource.merge(resource.read()))
+    assert direct.client.get(f"{COMPACTION}/{name}")["taskPriority"] == 7
+    assert not direct.compaction(datasource=name, config={"taskPriorty": 3})["changed"]
     assert direct.compaction(datasource=name, state="absent")["changed"]
 
 

@@ -80,11 +80,6 @@ def test_names_fields_that_druid_ignores(direct: Direct, spec: dict[str, Any]) -
         assert "spec.ioConfig.inputFormat.keepNulColumns" in reported
     assert (created["changed"], again["changed"]) == (True, False)
 
-    for check_mode in (True, False):
-        with pytest.raises(PartialFailure, match=r"spec\.ioConfig\.taskCuont: .*Nothing is sent") as no:
-            direct.supervisor(spec=misspelt, unknown_fields="fail", check_mode=check_mode)
-        assert (no.value.result["changed"], direct.writes) == (False, [])
-
 
 def test_rejection_names_current_fields_that_were_sent_as_well(direct: Direct, spec: dict[str, Any]) -> None:
     """A user sees only what is specified: one field, which is valid without the others."""
