@@ -175,7 +175,7 @@ def _split(paths: str) -> list[str]:
     return [paths[at : at + _OF_PATH] for at in range(0, len(paths), _OF_PATH)]
 
 
-def _specified_paths(specified: Any, path: Path, *, is_in_list: bool = False) -> Iterator[tuple[Path, bool]]:
+def _specified_paths(specified: Any, path: Path, *, is_in_list: bool = False) -> Iterator[tuple[tuple[Any, ...], bool]]:
     """
     Yield the paths of what is specified, and whether they are in a list, in which the name of an element is its key.
 
@@ -189,8 +189,15 @@ def _specified_paths(specified: Any, path: Path, *, is_in_list: bool = False) ->
                     yield inside, is_in_list
                 yield from _specified_paths(value, inside, is_in_list=is_in_list)
     elif isinstance(specified, list):
+        if _has_no_names(specified):
+            yield (*path, specified), is_in_list
         for name, element in zip(names_of(specified) or (), specified, strict=False):
             yield from _specified_paths(element, (*path, name), is_in_list=True)
+
+
+def _has_no_names(elements: list[Any]) -> bool:
+    """Return whether nothing inside of a list of mappings has a path: such a list is known with all that is in it."""
+    return names_of(elements) is None and any(isinstance(each, Mapping) for each in elements)
 
 
 def without_removed(before: Any, desired: Any, marker: Marker | None, kind: str) -> Any:
@@ -221,6 +228,9 @@ def _without_removed(before: Any, desired: Any, known: frozenset[str], path: Pat
             by_name = dict(zip(names, desired, strict=True))
             pairs = zip(found, before, strict=True)
             return [_without_removed(each, by_name.get(name), known, (*path, name), kind) for name, each in pairs]
+        is_other = _has_no_names(desired) and _digest((*path, desired), _OF_PATH) not in known
+        # no element that Druid has is kept, since that may have a field that is specified no longer
+        return [] if is_other and _digest(path, _OF_PATH) in known else before
     return before
 
 

@@ -159,6 +159,18 @@ REMOVED: dict[str, tuple[Any, Any, Any, Any]] = {
         {"list": [{"name": "n", "others": 2}]},
     ),
     "a list": ({"list": [1]}, {"list": [1]}, {}, {}),
+    "a list without names, of which an element has lost a field": (
+        {"fields": [{"type": "selector", "extractionFn": {"type": "lower"}}]},
+        {"fields": [{"type": "selector", "extractionFn": {"type": "lower"}, "default": 1}]},
+        {"fields": [{"type": "selector"}]},
+        {"fields": []},
+    ),
+    "beside a list without names": (
+        {"a": 1, "fields": [{"type": "selector"}]},
+        {"a": 1, "fields": [{"type": "selector", "default": 1}]},
+        {"fields": [{"type": "selector"}]},
+        {"fields": [{"type": "selector", "default": 1}]},
+    ),
 }
 
 
