@@ -32,7 +32,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import ConnectionUnavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import disallowed_secret, secrets_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter
@@ -96,22 +95,18 @@ class Source(Protocol):
         """The live objects."""
 
 
-def connected(
-    api: KubernetesApi, reads: Reads, source: Source, options: Options, purpose: str
-) -> AbstractContextManager[Any]:
+def connected(reads: Reads, source: Source, options: Options, purpose: str) -> AbstractContextManager[Any]:
     """Return the connection to the Druid of a cluster. No request is sent to it. ConnectionUnavailable.
 
     `reads` gets its Secrets. `purpose` is what needs the connection, such as a field.
     """
-    return _connected(_details(api, reads, source, options, purpose), options)
+    return _connected(_details(reads, source, options, purpose), options)
 
 
-def ask_druid(
-    api: KubernetesApi, inputs: Inputs, questions: tuple[Question[Any], ...], options: Options
-) -> dict[Question[Any], Any]:
+def ask_druid(inputs: Inputs, questions: tuple[Question[Any], ...], options: Options) -> dict[Question[Any], Any]:
     """Return the answers, or why there are none."""
     try:
-        details = _details(api, inputs.reads, inputs, options, "The state of Druid")
+        details = _details(inputs.reads, inputs, options, "The state of Druid")
         is_own_router = options.url is None and not inputs.cluster.endpoint.get("url")
         unready = inputs.observed.unready_groups(inputs.cluster, (router.ROUTER,)) if is_own_router else []
         if unready:
@@ -137,7 +132,7 @@ def _connected(details: ConnectionDetails, options: Options) -> Iterator[Any]:
         yield client
 
 
-def _details(api: KubernetesApi, reads: Reads, source: Source, options: Options, purpose: str) -> ConnectionDetails:
+def _details(reads: Reads, source: Source, options: Options, purpose: str) -> ConnectionDetails:
     cluster = source.cluster
     keys = secrets_of(cluster)
     refusal = disallowed_secret(keys, cluster.namespace, options.allowed_reference_namespaces)
@@ -148,7 +143,7 @@ def _details(api: KubernetesApi, reads: Reads, source: Source, options: Options,
         if options.url:
             return connection_details(cluster, options.url, read)
         url = cluster.endpoint.get("url") or _router(source, purpose)
-        return connection_details(cluster, url, read, author_limits(api, options))
+        return connection_details(cluster, url, read, author_limits(reads, options))
     except KubernetesError as error:
         raise ConnectionUnavailable(reasons.OBSERVE_FAILED, str(error)) from error
 

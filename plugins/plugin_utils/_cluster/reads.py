@@ -117,7 +117,6 @@ class ClusterReads(DryRuns):
     def __init__(self, api: KubernetesApi, namespace: str, options: Options) -> None:
         super().__init__(api, namespace, _OPTIONAL)
         self._options = options
-        self._answers: dict[Question[Any], Any] = {}
         self._reads_logs = True
 
     def read_secrets(self) -> dict[ReferenceKey, Manifest]:
@@ -150,11 +149,13 @@ class ClusterReads(DryRuns):
 
     def unlisted(self, inputs: Inputs) -> tuple[Manifest, ...]:
         """Return the desired objects that exist, but that the LISTs do not contain."""
-        return self._once(("unlisted",), lambda: unlisted_objects(inputs))
+        about = inputs.cluster, inputs.desired, inputs.observed
+        return self.ask("unlisted", about, lambda: unlisted_objects(inputs))
 
     def recreations(self, inputs: Inputs) -> tuple[Verdict, ...]:
         """Return the dry runs of the objects that seem to need a recreation, before what is blocked is decided."""
-        return self._once(("recreations",), lambda: dry_runs_of_recreations(inputs))
+        about = inputs.cluster, inputs.desired, inputs.observed
+        return self.ask("recreations", about, lambda: dry_runs_of_recreations(inputs))
 
     def all_claims(self, inputs: Inputs) -> tuple[Manifest, ...]:
         """Return all PVCs of the namespace if those without labels count: controllers find them by name."""
@@ -166,13 +167,15 @@ class ClusterReads(DryRuns):
 
     def ask_druid(self, inputs: Inputs, questions: tuple[Question[Any], ...]) -> DruidState:
         """Return the answers of Druid to these questions, or why there are none."""
-        missing = tuple(question for question in questions if question not in self._answers)
+        missing = tuple(question for question in questions if ("Druid", question) not in self._known)
         if missing:
             # The import of the HTTP client is slow, and a cluster at rest needs nothing of Druid.
             from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import ask_druid
 
-            self._answers |= ask_druid(self._api, inputs, missing, self._options)
-        return DruidState({question: self._answers[question] for question in questions})
+            for question, answer in ask_druid(inputs, missing, self._options).items():
+                # as an element, since it is no object of Kubernetes
+                self._known["Druid", question] = (answer,)
+        return DruidState({question: self._known["Druid", question][0] for question in questions})
 
     def config_changes(
         self, result: ClusterResult, configs: Mapping[str, Mapping[str, Any]], narrow: Narrow
@@ -183,7 +186,7 @@ class ClusterReads(DryRuns):
             from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import connected
             from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import find_configs
 
-            with connected(self._api, self, result, self._options, "spec.dynamicConfig") as client:
+            with connected(self, result, self._options, "spec.dynamicConfig") as client:
                 return find_configs(client, configs, narrow)
 
         return self.ask("dynamic configurations", configs, changes)

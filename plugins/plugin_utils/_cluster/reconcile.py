@@ -80,23 +80,21 @@ def _reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: da
     paused = pause_finding(result.cluster.annotations, result.cluster.spec)
     is_plan = options.check_mode or paused is not None
     if not is_plan:
-        with connected_once(partial(_connected, api, inputs.reads, result, options)) as druid:
+        with connected_once(partial(_connected, inputs.reads, result, options)) as druid:
             result = _acted(result, plan.steps, Context(api, druid), options)
     # after the writes in Kubernetes: no repair waits for Druid
-    with connected_once(partial(_connected, api, inputs.reads, result, options)) as druid:
+    with connected_once(partial(_connected, inputs.reads, result, options)) as druid:
         result = _in_druid(result, Context(api, druid), options, is_plan=is_plan)
     # Messages must not contain the values of the Secrets that were read.
     observed = replace(result.observed, references={**result.observed.references, **inputs.reads.read_secrets()})
     return replace(result, observed=observed, plan=result.plan if paused is None else result.plan.paused(paused))
 
 
-def _connected(
-    api: KubernetesApi, reads: Reads, result: ClusterResult, options: Options, purpose: str
-) -> AbstractContextManager[Any]:
+def _connected(reads: Reads, result: ClusterResult, options: Options, purpose: str) -> AbstractContextManager[Any]:
     # The import of the HTTP client is slow, and most reconciles need nothing of Druid.
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import connected
 
-    return connected(api, reads, result, options, purpose)
+    return connected(reads, result, options, purpose)
 
 
 def _in_druid(result: ClusterResult, context: Context, options: Options, *, is_plan: bool) -> ClusterResult:

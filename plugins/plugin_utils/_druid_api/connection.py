@@ -25,7 +25,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import request
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import ConnectionUnavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import CA_FIELD, DruidTarget, SecretKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
     FORBIDDEN,
     ApiError,
@@ -34,6 +33,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 
 # Of one response, in the operator.
 _READ_SECONDS = 10.0
@@ -113,18 +113,18 @@ class AuthorOptions(Protocol):
         """The hosts that may receive the credentials of any Secret."""
 
 
-def author_limits(api: KubernetesApi, options: AuthorOptions) -> AuthorLimits:
+def author_limits(reads: Reads, options: AuthorOptions) -> AuthorLimits:
     """Return the limits for what a resource leads to: its address, or a router, which may announce any other."""
     if not options.refuse_own_host:
         return AuthorLimits(allowed_hosts=options.allowed_endpoint_hosts)
-    servers = (api.api_server, *_endpoints_of_api_server(api))
+    servers = (reads.api_server, *_endpoints_of_api_server(reads))
     return AuthorLimits(True, servers, options.allowed_endpoint_hosts)
 
 
-def _endpoints_of_api_server(api: KubernetesApi) -> tuple[str, ...]:
+def _endpoints_of_api_server(reads: Reads) -> tuple[str, ...]:
     """Return the URLs of the API server on its nodes; none without the permission to read them."""
     try:
-        found = api.get("EndpointSlice", "default", "kubernetes") or {}
+        found = reads.get("EndpointSlice", "kubernetes", "default") or {}
     except ApiError as error:
         if error.status != FORBIDDEN:
             raise

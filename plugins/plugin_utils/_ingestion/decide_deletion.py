@@ -120,13 +120,13 @@ def _termination(
 
     A task that only the status names must be of this resource.
     """
-    reads.druid()
+    reads.connect()
     steps: list[Step] = [Terminate("supervisor", each) for each in own]
     status = (reads.task_status(record.task.id) if record.task else None) or {}
     if record.task is not None and status.get("statusCode") == batch.RUNNING:
         task, ingestion = record.task.id, deletion.ingestion
         is_own = record_check.is_of_resource(ingestion, task, status, record.revision)
-        if is_own or not _is_reported(deletion, reads.observed):
+        if is_own or not _is_reported(deletion, reads.observe()):
             steps.append(Terminate("task", task))
         else:
             deletion = deletion.knowing((only_named(f"task {task}"),))
@@ -153,7 +153,7 @@ def _without_druid(
     """Return the plan while nothing can be terminated: to retry, unless Druid or the parent is also deleted."""
     if not deletion.has_resource:
         return Plan(findings=(problem if problem is deletion.refusal else _with_remedy(problem),))
-    if _is_lasting(problem, reads.observed):
+    if _is_lasting(problem, reads.observe()):
         why = f"{problem.message} So {deletion.what} was not terminated: {record.id} may still run."
         return _released(deletion, *retained, why)
     if parent := _parent(reads):
@@ -171,7 +171,7 @@ def _is_lasting(problem: Finding, observed: Observed) -> bool:
 
 def _parent(reads: IngestionReads) -> str:
     """Return which parent of the resource is also being deleted; empty if none is."""
-    cluster = reads.observed.cluster
+    cluster = reads.observe().cluster
     if cluster is not None and is_terminating(cluster):
         return "cluster"
     return "namespace" if reads.is_namespace_terminating() else ""

@@ -21,9 +21,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import ConnectionUnavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons, request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 
 ARGUMENTS: Mapping[str, Any] = {
     "url": {"type": "str"},
@@ -58,11 +58,11 @@ def to_options(arguments: Mapping[str, Any], check_mode: bool, meter: Meter) -> 
     )
 
 
-def druid_connection(api: KubernetesApi, ingestion: Ingestion, found: Observed, options: Options) -> ConnectionDetails:
+def druid_connection(reads: Reads, ingestion: Ingestion, found: Observed, options: Options) -> ConnectionDetails:
     """Return how to connect to Druid; ConnectionUnavailable names what is missing."""
     if options.url:
         return connection_details(ingestion, options.url, found.secrets)
-    return connection_details(ingestion, _url(ingestion, found), found.secrets, author_limits(api, options))
+    return connection_details(ingestion, _url(ingestion, found), found.secrets, author_limits(reads, options))
 
 
 def _url(ingestion: Ingestion, found: Observed) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
@@ -49,6 +50,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state im
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, TooDeep
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 
 
@@ -188,10 +190,9 @@ def _rules(ingestion: Ingestion, record: LastApplied, siblings: tuple[Ingestion,
 
 
 class IngestionReads(Reads):
-    """The reads of one reconcile. `observed` is what was read in Kubernetes so far.
+    """The reads of one reconcile. DruidError if Druid does not respond, or if the spec is invalid.
 
-    `secrets` are those with permission. `connect` is called when Druid is first asked. DruidError if Druid does not
-    respond, or if the spec is invalid.
+    `secrets` are those with permission. `druid` returns the client, which is connected when it is first used.
     """
 
     def __init__(
@@ -199,65 +200,65 @@ class IngestionReads(Reads):
         api: KubernetesApi,
         ingestion: Ingestion,
         secrets: tuple[SecretKey, ...],
-        connect: Callable[[Observed], DruidClient],
+        druid: Callable[[], DruidClient],
     ) -> None:
         super().__init__(api, ingestion.namespace)
-        self.observed = Observed()
         self._ingestion = ingestion
         self._secrets = secrets
-        self._connect = connect
-        self._client: DruidClient | None = None
+        self._druid = druid
+        # for the report, of a deletion that may read nothing
+        self.observed = Observed()
 
     def observe(self) -> Observed:
         """Return the objects in Kubernetes, on which the connection to Druid depends."""
         self.observed = self.ask("objects", None, lambda: observe(self, self._ingestion, self._secrets))
         return self.observed
 
-    def druid(self, _purpose: str = "") -> DruidClient:
-        """Return the client. ConnectionUnavailable names what is missing."""
-        if self._client is None:
-            self._client = self._connect(self.observed)
-        return self._client
+    def connect(self) -> None:
+        """Connect to Druid, without a request. ConnectionUnavailable names what is missing."""
+        self._druid()
 
     def state(self, ingestion: Ingestion, record: LastApplied) -> DruidState:
         """Return the supervisor or the task."""
         about = ingestion, record
-        return self.ask("state", about, lambda: fetch_state(self.druid(), *about))
+        return self.ask("state", about, lambda: fetch_state(self._druid(), *about))
 
     def datasource(
         self, ingestion: Ingestion, record: LastApplied, siblings: tuple[Ingestion, ...]
     ) -> tuple[DruidChange, ...]:
         """Return the specified compaction and retention rules, and those to remove."""
         about = ingestion, record, siblings
-        return self.ask("datasource", about, lambda: fetch_datasource(self.druid(), *about))
+        return self.ask("datasource", about, lambda: fetch_datasource(self._druid(), *about))
 
     def task_status(self, task: str) -> Mapping[str, Any] | None:
         """Return Druid's status of a task, None if it does not know it."""
-        return self.ask("task", task, lambda: status_of(self.druid(), task))
+        return self.ask("task", task, lambda: status_of(self._druid(), task))
 
     def unknown_fields(self, job: Job, attempt: int) -> str:
         """Return the message about fields of a submitted attempt that Druid does not know; empty if there are none."""
-        return self.ask("unknown fields", (job, attempt), lambda: unknown_fields(self.druid(), job, attempt))
+        return self.ask("unknown fields", (job, attempt), lambda: unknown_fields(self._druid(), job, attempt))
 
     def has_supervisor(self, supervisor: str) -> bool:
         """Return whether Druid has a supervisor."""
-        return self.ask("supervisor", supervisor, lambda: bool(supervisor_status.status_of(self.druid(), supervisor)))
+        return self.ask("supervisor", supervisor, lambda: bool(supervisor_status.status_of(self._druid(), supervisor)))
 
     def has_own_ids(self, ingestion: Ingestion, siblings: Sequence[Ingestion]) -> bool:
         """Return whether Druid supports ids of supervisors; requested only if a spec has one."""
         about = ingestion, siblings
-        return self.ask("ids", about, lambda: has_own_ids(self.druid(), *about))
+        return self.ask("ids", about, lambda: has_own_ids(self._druid(), *about))
 
 
 @contextmanager
 def reading(
     api: KubernetesApi, ingestion: Ingestion, secrets: tuple[SecretKey, ...], options: Options
-) -> Iterator[IngestionReads]:
-    """Yield the reader of a reconcile, which disconnects from Druid at the end."""
+) -> Iterator[tuple[IngestionReads, Druid]]:
+    """Yield the reader of a reconcile, and the client for its writes, which is disconnected from Druid at the end."""
     with ExitStack() as connections:
 
-        def connected(observed: Observed) -> DruidClient:
-            details = druid_connection(api, ingestion, observed, options)
+        @cache
+        def druid() -> DruidClient:
+            details = druid_connection(reads, ingestion, reads.observe(), options)
             return connections.enter_context(connect(details, options.timeouts, options.meter))
 
-        yield IngestionReads(api, ingestion, secrets, connected)
+        reads = IngestionReads(api, ingestion, secrets, druid)
+        yield reads, lambda _purpose: druid()

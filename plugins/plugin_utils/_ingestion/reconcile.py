@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -49,6 +50,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding, spec_errors
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Druid
 
 
 def reconcile_once(api: KubernetesApi, resource: Manifest, options: Options, now: datetime) -> IngestionResult:
@@ -60,20 +62,20 @@ def reconcile_once(api: KubernetesApi, resource: Manifest, options: Options, now
     planned = IngestionResult(resource, Plan(findings=blockers), ingestion)
     if blockers:
         return planned
-    with reading(api, ingestion, secrets_of(ingestion), options) as reads:
+    with reading(api, ingestion, secrets_of(ingestion), options) as (reads, druid):
         with options.meter.phases("observe"):
             found = reads.observe()
         planned = replace(planned, observed=found)
         if found.config_map is not None and not is_ours(found.config_map, ingestion):
             return planned.blocked(_collision(ingestion))
         try:
-            return _with_druid(api, reads, planned, options, now)
+            return _with_druid(Context(api, druid), reads, planned, options, now)
         except DruidError as error:
             return planned.blocked(request.error_finding(error))
 
 
 def _with_druid(
-    api: KubernetesApi, reads: IngestionReads, planned: IngestionResult, options: Options, now: datetime
+    context: Context, reads: IngestionReads, planned: IngestionResult, options: Options, now: datetime
 ) -> IngestionResult:
     """Decide, carry out the plan, and read back Druid's state."""
     inputs = Inputs(planned.ingestion, planned.observed, reads)
@@ -89,9 +91,9 @@ def _with_druid(
     if options.check_mode or not planned.plan.steps:
         return planned
     with options.meter.phases("act"):
-        result = act(api, planned, reads.druid)
+        result = act(context, planned)
     if result.is_unanswered:
-        return _record_abandoned(api, result, inputs.record, now)
+        return _record_abandoned(context, result, inputs.record, now)
     # what was read may have changed since
     reads.forget()
     result = _read_back(reads, result, inputs.record) if result.failed_step is None else result
@@ -114,16 +116,14 @@ def _read_back(reads: IngestionReads, result: IngestionResult, record: LastAppli
         return result
 
 
-def _record_abandoned(
-    api: KubernetesApi, result: IngestionResult, record: LastApplied, now: datetime
-) -> IngestionResult:
+def _record_abandoned(context: Context, result: IngestionResult, record: LastApplied, now: datetime) -> IngestionResult:
     """Record the request of the failed step, so that it is not repeated while Druid executes it."""
     record = next((saved for saved in reversed(result.plan.saved) if saved is not None), record)
     if result.failed_step is None:
         return result
     recorded = with_abandoned(record, result.failed_step, now)
     saving = (SaveLastApplied(recorded),)
-    saved = act(api, replace(result, plan=replace(result.plan, steps=saving)))
+    saved = act(context, replace(result, plan=replace(result.plan, steps=saving)))
     return replace(saved, plan=replace(saved.plan, steps=(*result.plan.steps, *saved.plan.steps)))
 
 
@@ -178,7 +178,9 @@ def finalize(api: KubernetesApi, resource: Manifest, options: Options) -> Ingest
     """Terminate the supervisor or task, and remove the finalizer. The spec may be invalid."""
     resource = _readable(resource)
     planned = IngestionResult(resource, Plan(), Ingestion.from_resource(resource))
-    return _delete(api, planned, _deletion(planned, options), options)
+    deletion = _deletion(planned, options, has_resource=True)
+    with _reading(api, deletion, options) as (reads, druid):
+        return _delete(Context(api, druid), reads, planned, deletion, options)
 
 
 def finalize_without_resource(
@@ -188,13 +190,15 @@ def finalize_without_resource(
     metadata = {"name": name, "namespace": namespace}
     resource = {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": dict(spec)}
     planned = IngestionResult(resource, Plan(), Ingestion.from_resource(resource))
-    found = api.get("ConfigMap", namespace, record_name(name))
-    owner = resource_of(found) if found else None
-    if owner is not None:
-        return _refused(planned, owner)
-    if read_last_applied(found, planned.ingestion).is_empty:
-        return None
-    return _delete(api, planned, replace(_deletion(planned, options), has_resource=False), options)
+    deletion = _deletion(planned, options, has_resource=False)
+    with _reading(api, deletion, options) as (reads, druid):
+        found = reads.get("ConfigMap", record_name(name))
+        owner = resource_of(found) if found else None
+        if owner is not None:
+            return _refused(planned, owner)
+        if read_last_applied(found, planned.ingestion).is_empty:
+            return None
+        return _delete(Context(api, druid), reads, planned, deletion, options)
 
 
 def _refused(planned: IngestionResult, owner: str) -> IngestionResult:
@@ -205,39 +209,44 @@ def _refused(planned: IngestionResult, owner: str) -> IngestionResult:
     return planned.blocked(Finding(reasons.NAME_CONFLICT, message))
 
 
-def _deletion(planned: IngestionResult, options: Options) -> Deletion:
+def _deletion(planned: IngestionResult, options: Options, *, has_resource: bool) -> Deletion:
     ingestion = planned.ingestion
     refusal = disallowed_secret(secrets_of(ingestion), ingestion.namespace, options.allowed_reference_namespaces)
-    return Deletion(ingestion, refusal=refusal)
+    return Deletion(ingestion, has_resource=has_resource, refusal=refusal)
 
 
-def _delete(api: KubernetesApi, planned: IngestionResult, deletion: Deletion, options: Options) -> IngestionResult:
-    """Decide, and carry out the plan; decide once more if Druid fails."""
+def _reading(
+    api: KubernetesApi, deletion: Deletion, options: Options
+) -> AbstractContextManager[tuple[IngestionReads, Druid]]:
     secrets = secrets_of(deletion.ingestion) if deletion.refusal is None else ()
-    with reading(api, deletion.ingestion, secrets, options) as reads:
-        plan = decide_deletion(deletion, reads)
-        planned = _carried_out(api, reads, replace(planned, observed=reads.observed, plan=plan), options)
-        if planned.failed_step is None or not planned.failed_step.in_druid:
-            return planned
-        try:
-            plan = decide_deletion(replace(deletion, failure=planned.plan.problems[-1]), reads)
-        except KubernetesError:
-            # the next reconcile decides again; this one reports what was done, and what failed
-            return planned
-        again = replace(planned, plan=plan)
-        if plan.steps:
-            again = _carried_out(api, reads, replace(again, failed_step=None), options)
-        # the steps before the problem are completed
-        warnings = (*planned.plan.warnings, *again.plan.warnings)
-        return replace(again, plan=replace(again.plan.following(planned.plan), warnings=tuple(dict.fromkeys(warnings))))
+    return reading(api, deletion.ingestion, secrets, options)
 
 
-def _carried_out(
-    api: KubernetesApi, reads: IngestionReads, planned: IngestionResult, options: Options
+def _delete(
+    context: Context, reads: IngestionReads, planned: IngestionResult, deletion: Deletion, options: Options
 ) -> IngestionResult:
+    """Decide, and carry out the plan; decide once more if Druid fails."""
+    plan = decide_deletion(deletion, reads)
+    planned = _carried_out(context, replace(planned, observed=reads.observed, plan=plan), options)
+    if planned.failed_step is None or not planned.failed_step.in_druid:
+        return planned
+    try:
+        plan = decide_deletion(replace(deletion, failure=planned.plan.problems[-1]), reads)
+    except KubernetesError:
+        # the next reconcile decides again; this one reports what was done, and what failed
+        return planned
+    again = replace(planned, plan=plan)
+    if plan.steps:
+        again = _carried_out(context, replace(again, failed_step=None), options)
+    # the steps before the problem are completed
+    warnings = (*planned.plan.warnings, *again.plan.warnings)
+    return replace(again, plan=replace(again.plan.following(planned.plan), warnings=tuple(dict.fromkeys(warnings))))
+
+
+def _carried_out(context: Context, planned: IngestionResult, options: Options) -> IngestionResult:
     if options.check_mode or not planned.plan.steps:
         return planned
-    result = act(api, planned, reads.druid)
+    result = act(context, planned)
     return replace(result, is_deleted=result.failed_step is None)
 
 

@@ -70,9 +70,9 @@ class Finalizer(kernel.Finalizer, Step):
     """Set or remove the finalizer of an ingestion."""
 
 
-def act(api: KubernetesApi, planned: IngestionResult, druid: kernel.Druid = kernel.without_druid) -> IngestionResult:
+def act(context: kernel.Context, planned: IngestionResult) -> IngestionResult:
     """Carry out the steps in order; return the reconcile with the completed ones, and a finding about a failed one."""
-    results = kernel.execute(planned.plan.steps, kernel.Context(api, druid, state=planned))
+    results = kernel.execute(planned.plan.steps, replace(context, state=planned))
     failed = next((each.step for each in results if each.error and each.was_tried), planned.failed_step)
     return replace(planned.after(results), failed_step=failed)
 

@@ -35,6 +35,11 @@ class Reads:
         # what was asked about: manifests are no keys
         self._subjects: list[Any] = []
 
+    @property
+    def api_server(self) -> str:
+        """The URL of the API server."""
+        return self._api.api_server
+
     def get(self, kind: str, name: str, namespace: str | None = None) -> Manifest | None:
         """Return the object, None if it does not exist."""
         where = namespace or self._namespace

@@ -49,7 +49,7 @@ class Answers(ClusterReads):
         self.objects = {key_of(each): each for each in objects}
         self.lists, self.classes, self.verdicts, self.answers = lists or {}, classes or {}, verdicts or {}, answers
         self.druid = druid or DruidState()
-        self.logs, self._known = logs or {}, {}
+        self.logs, self._known, self._subjects = logs or {}, {}, []
         self.asked: list[Any] = []
 
     def get(self, kind: str, name: str) -> Manifest | None:

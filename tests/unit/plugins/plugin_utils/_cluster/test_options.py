@@ -102,7 +102,7 @@ def test_why_there_is_no_answer(
 def asked(
     api: Secrets, found: Inputs, questions: tuple[Question[Any], ...], options: Options
 ) -> dict[Question[Any], Any]:
-    return ask_druid(api, replace(found, reads=ClusterReads(api, "ns", options)), questions, options)
+    return ask_druid(replace(found, reads=ClusterReads(api, "ns", options)), questions, options)
 
 
 def options(url: str | None = None, refuse_own_host: bool = False) -> Options:
@@ -162,7 +162,7 @@ def test_requests_share_a_connection(server: Server) -> None:
     api = Secrets(**secret)
     reads = ClusterReads(api, "ns", options())
     server.responses = [Response(body={}), Response(body={})]
-    with connected_once(partial(connected, api, reads, of(auth=LOGIN), options(server.url))) as druid:
+    with connected_once(partial(connected, reads, of(auth=LOGIN), options(server.url))) as druid:
         assert ([*reads.read_objects()], server.requests) == ([], [])
         first, second = execute((DISABLE, replace(DISABLE, what=ObjectKey("worker", "n:8091"))), Context(api, druid))
         assert druid("a") is druid("b")
@@ -172,7 +172,7 @@ def test_requests_share_a_connection(server: Server) -> None:
 
 def written(found: Inputs) -> StepResult[Any]:
     api = Secrets(OperatorUserName="me", OperatorPassword=CANARY)
-    with connected_once(partial(connected, api, ClusterReads(api, "ns", options()), found, options())) as druid:
+    with connected_once(partial(connected, ClusterReads(api, "ns", options()), found, options())) as druid:
         [result] = execute((DISABLE,), Context(api, druid))
     assert result.error is not None
     return result

@@ -76,7 +76,7 @@ def rules_change(before: Any, after: Any, datasource: str = "pages") -> DruidCha
 
 def asking(client: Any) -> IngestionReads:
     """Return a reader that asks this client of Druid, and nothing in Kubernetes."""
-    return IngestionReads(None, ingestion(), (), lambda _observed: client)  # type: ignore[arg-type]
+    return IngestionReads(None, ingestion(), (), lambda: client)  # type: ignore[arg-type]
 
 
 class Answers(IngestionReads):
@@ -105,7 +105,7 @@ class Answers(IngestionReads):
         self.observed = self.found
         return self.found
 
-    def druid(self, _purpose: str = "") -> Any:
+    def connect(self) -> None:
         if self.error is not None:
             raise self.error
 

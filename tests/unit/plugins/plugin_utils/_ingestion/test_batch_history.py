@@ -28,6 +28,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state im
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.status import status
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import act
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,
@@ -89,7 +90,7 @@ class World:
                 # Druid does not accept an id twice
                 self.tasks.setdefault(step.job.task_id(step.attempt), ingestion.document["context"]["document"])
             else:
-                result = act(api, replace(result, plan=Plan((step,))))
+                result = act(Context(api), replace(result, plan=Plan((step,))))
                 assert result.failed_step is None
         self._write()
         last = read_last_applied(observed.record, ingestion) if observed.record else None

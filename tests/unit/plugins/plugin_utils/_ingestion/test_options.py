@@ -14,6 +14,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, druid_connection
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.test_router import cluster, service
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import ingestion
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import Response, serving
@@ -32,7 +33,7 @@ FOUND = Observed(cluster=cluster(), services=(service(),))
     ],
 )
 def test_url_of_druid(more: dict[str, Any], found: Observed, override: str | None, url: str) -> None:
-    assert druid_connection(API, ingestion(**more), found, Options(url=override)).url == url
+    assert druid_connection(Reads(API, "ns"), ingestion(**more), found, Options(url=override)).url == url
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,7 @@ def test_url_of_druid(more: dict[str, Any], found: Observed, override: str | Non
 )
 def test_reason_of_a_missing_target(more: dict[str, Any], found: Observed, reason: str) -> None:
     with pytest.raises(ConnectionUnavailable) as raised:
-        druid_connection(API, ingestion(**more), found, Options())
+        druid_connection(Reads(API, "ns"), ingestion(**more), found, Options())
     assert raised.value.finding.reason == reason
 
 
@@ -74,7 +75,7 @@ def test_the_api_server_is_refused_with_the_own_host(
     with serving() as server, urllib3.PoolManager() as pool:
         server.responses = [response]
         api = KubernetesApi(server.url, pool)
-        found = druid_connection(api, ingestion(**more), reads, Options(refuse_own_host=True))
+        found = druid_connection(Reads(api, "ns"), ingestion(**more), reads, Options(refuse_own_host=True))
         path = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes"
         assert [request.path for request in server.requests] == [path]
         assert (found.refuse_own_host, found.api_servers) == (True, (server.url, *expected))
@@ -82,4 +83,4 @@ def test_the_api_server_is_refused_with_the_own_host(
 
 def test_nothing_is_refused_or_read_for_the_address_of_the_task() -> None:
     own = Options(url="http://localhost:1", refuse_own_host=True)
-    assert not druid_connection(API, ingestion(**ENDPOINT), Observed(), own).refuse_own_host
+    assert not druid_connection(Reads(API, "ns"), ingestion(**ENDPOINT), Observed(), own).refuse_own_host

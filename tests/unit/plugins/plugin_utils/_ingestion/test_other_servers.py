@@ -23,6 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state im
     Plan,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import Terminate, act
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils._operations.test_other_servers import (
     BODIES,
     SECRET,
@@ -74,7 +75,7 @@ def test_nothing_counts_as_terminated(kind: str, status: int, server: Server, fa
     client, step = fake_time.client(server.url, retry_timeout=0), Terminate(kind, "a")
     for what, body in BODIES.items():
         server.answers = [say(status, body)]
-        acted = act(None, IngestionResult({}, Plan((step,)), ingestion()), lambda _: client)  # type: ignore[arg-type]
+        acted = act(Context(None, lambda _: client), IngestionResult({}, Plan((step,)), ingestion()))  # type: ignore[arg-type]
         assert (acted.plan.steps, acted.failed_step) == ((), step), what
         [found] = acted.plan.findings
         assert found.reason == "DruidUnreachable", (what, found)

@@ -34,6 +34,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps im
     is_unanswered,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     ingestion,
     supervisor_change,
@@ -52,7 +53,7 @@ class Druid:
 def test_reset_of_an_unhealthy_supervisor_is_a_transient_problem() -> None:
     reset = Reset("s")
     planned = IngestionResult({}, Plan((reset, Terminate("supervisor", "another"))), ingestion())
-    acted = act(None, planned, lambda _: Druid())  # type: ignore[arg-type]
+    acted = act(Context(None, lambda _: Druid()), planned)  # type: ignore[arg-type]
     assert (acted.plan.steps, acted.failed_step) == ((), reset)
     [finding] = acted.plan.findings
     assert finding.reason == reasons.SUPERVISOR_UNHEALTHY
@@ -80,7 +81,7 @@ class TerminatingDruid:
 
 def test_orphaned_tasks_are_shut_down_and_reported_as_steps() -> None:
     druid, terminate = TerminatingDruid(), Terminate("supervisor", "s")
-    acted = act(None, IngestionResult({}, Plan((terminate,)), ingestion()), lambda _: druid)  # type: ignore[arg-type]
+    acted = act(Context(None, lambda _: druid), IngestionResult({}, Plan((terminate,)), ingestion()))  # type: ignore[arg-type]
     assert acted.plan.steps == (terminate, Terminate("task", "t"))
     assert druid.sent == ["/druid/indexer/v1/supervisor/s/terminate", "/druid/indexer/v1/task/t/shutdown"]
 
