@@ -233,7 +233,11 @@ class WriteResource(Shown):
 
 @dataclass(frozen=True)
 class DeleteResource(Step):
-    """The deletion of the resource, whose finalizer the reconciles after it run."""
+    """The deletion of the resource, whose finalizer the reconciles after it run.
+
+    A cluster has steps of its own for this and for its finalizer: they are dry-run, have a diff, and others wait for
+    them.
+    """
 
     resource: Manifest
 

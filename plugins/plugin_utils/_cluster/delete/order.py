@@ -107,6 +107,10 @@ class Deletion:
                 return
             # Others may have begun to use one.
             yield from retain.released([resource], self._kept_claims(all_stay=False))
+        elif not self.is_plan:
+            # Others may have made the resource the owner of one.
+            self.reads.forget()
+            yield from retain.released([resource], self._kept_claims(all_stay=True))
         yield finalizer.remove_finalizer(resource)
 
     def _with_resource(self, resource: Manifest, observed: Observed) -> Iterator[Step]:

@@ -7,6 +7,9 @@
 With `whenDeleted: Delete`, the StatefulSet controller adds the StatefulSet as an owner of its PVCs, some time after the
 policy is set. So the policy is set to Retain first, and the owner references are removed after the controller has
 observed that.
+
+These are steps of their own, not parts of a deletion: often Kubernetes deletes the StatefulSet, because its owner is
+deleted, and there is no step of ours that does.
 """
 
 from __future__ import annotations
