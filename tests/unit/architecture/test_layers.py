@@ -70,8 +70,8 @@ DRUID_API = f"{COLLECTION}{KUBERNETES}_druid_api"
 PLAIN, API, METRICS, RECONCILE = (
     f"{KUBERNETES}{package}" for package in ("_values", "_kubernetes", "_metrics", "_reconcile")
 )
-# A finding and a step: the only parts of a reconcile that `_druid_api` imports.
-FINDINGS = tuple(f"{RECONCILE}.{part}" for part in ("findings", "plan", "reasons"))
+# A finding, a step and the reader: the only parts of a reconcile that `_druid_api` imports.
+FINDINGS = tuple(f"{RECONCILE}.{part}" for part in ("findings", "plan", "reads", "reasons"))
 FOUNDATION = (PLAIN, API, METRICS, RECONCILE, f"{KUBERNETES}_druid_api")
 
 # The first package whose path matches a file is its package. A path without .py is a directory.
