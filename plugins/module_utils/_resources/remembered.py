@@ -111,8 +111,9 @@ class RememberedDocument(Document):
 
     @property
     def _former(self) -> Marker | None:
-        """The marker of our last write, None if it was not ours, or of this specification: then nothing is removed."""
-        return None if self._is_of_last_write() else self._marker
+        """The marker of our last write, None if nothing is removed: it was of others, or of this specification."""
+        # an empty document never removes anything
+        return self._marker if self._document and not self._is_of_last_write() else None
 
     def _settled(self, before: Any, after: Any) -> Any:
         """Return the desired state in Druid's form, None if that is not known."""

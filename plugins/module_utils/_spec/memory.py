@@ -41,6 +41,8 @@ _NONE = "-"
 _OF_DOCUMENT, _OF_PATH = 22, 6
 # With more paths than these, those inside of lists are left out: each task has a copy of the marker.
 _MAX_PATHS = 500
+# Of a mapping that is removed as a whole.
+_ESSENTIAL = ("type", "enabled", "enableTaskAutoScaler")
 # Of objects with a context elsewhere.
 _PLACES: Mapping[str, Path] = {"autocompact": ("spec", "taskContext"), "scheduled_batch": ("spec", "context")}
 # What no specification removes.
@@ -179,13 +181,15 @@ def _specified_paths(specified: Any, path: Path, *, is_in_list: bool = False) ->
     """
     Yield the paths of what is specified, and whether they are in a list, in which the name of an element is its key.
 
-    A mapping is not itself specified, since others may add to it, unless it has a type, without which it is nothing.
+    A mapping is not itself specified, since others may add to it, unless it has a field without which it is nothing.
     """
     if isinstance(specified, Mapping):
         for name, value in specified.items():
             inside = (*path, str(name))
             if value is not None and inside not in _KEPT:
-                if not isinstance(value, Mapping) or ("type" in value and (*inside, "type") not in _KEPT):
+                if not isinstance(value, Mapping) or any(
+                    name in value and (*inside, name) not in _KEPT for name in _ESSENTIAL
+                ):
                     yield inside, is_in_list
                 yield from _specified_paths(value, inside, is_in_list=is_in_list)
     elif isinstance(specified, list):
@@ -288,10 +292,10 @@ def _are_equal(one: Any, other: Any) -> bool:
 def digest_of_left_over(before: Any, after: Any) -> str:
     """Return the digest of the differences between the state in Druid and the desired one, empty if there are none."""
     found = [*_differences(before, after, ())]
-    return _digest(found, _OF_DOCUMENT) if found else ""
+    return _digest(_as_text(found), _OF_DOCUMENT) if found else ""
 
 
-def _differences(before: Any, after: Any, path: Path) -> Iterator[tuple[Path, Any, Any]]:
+def _differences(before: Any, after: Any, path: Path) -> Iterator[list[Any]]:
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for name in sorted({*before, *after}, key=str):
             yield from _differences(before.get(name, _MISSING), after.get(name, _MISSING), (*path, str(name)))
@@ -299,4 +303,4 @@ def _differences(before: Any, after: Any, path: Path) -> Iterator[tuple[Path, An
         for index, pair in enumerate(zip(before, after, strict=True)):
             yield from _differences(*pair, (*path, str(index)))
     elif not _are_equal(before, after):
-        yield path, before, after
+        yield [path, before, after]

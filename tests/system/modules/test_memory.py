@@ -357,6 +357,8 @@ def test_a_compaction_remembers_what_druid_makes_of_it(direct: Direct, name: str
     found = reverted["config"]
     assert (found["skipOffsetFromLatest"], found["taskPriority"]) == ("PT1H", 7)
     assert not direct.compaction(datasource=name, config=config)["changed"]
+    # an empty document never removes anything
+    assert not direct.compaction(datasource=name)["changed"]
 
     # what is specified no longer is removed
     shorter = {"skipOffsetFromLatest": "PT1H"}

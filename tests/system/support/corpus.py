@@ -104,6 +104,16 @@ class Entry:
             put(document, self._keys(document, path), value)
         return filled(document, values)
 
+    def without(self, values: Mapping[str, str]) -> Any:
+        """Return what the user writes without the lines that the change changes."""
+        document = copy.deepcopy(self._document())
+        for path in self.change:
+            *above, name = self._keys(document, path)
+            parent = _at(document, tuple(above))
+            if isinstance(parent, dict):
+                parent.pop(name, None)
+        return filled(document, values)
+
     def place(self, path: str) -> tuple[Any, ...]:
         """Return the keys and indexes of a path; in a supervisor, it is relative to its three parts."""
         keys = tuple(int(key) if key.isdecimal() else key for key in path.split("/"))

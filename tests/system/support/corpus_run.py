@@ -4,6 +4,7 @@
 
 """
 Takes an entry of the corpus through its life: created, changed, changed back, removed; each checked and applied, twice.
+Then it is created by another client and adopted, by two writers, and at last loses some of its lines.
 
 At each step ``changed`` is true exactly if a write was sent (in check mode: if applying then sends one), and nothing is
 warned of that the entry does not expect. ``problems`` yields what is otherwise.
@@ -17,10 +18,14 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._spec.compaction import canonical_compaction
+from ansible_collections.druidops.druid.plugins.module_utils._spec.memory import without_markers
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import EXACT, VERBATIM
+from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, PartialFailure
 from ansible_collections.druidops.druid.tests.system.support.corpus import Entry, filled
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct
@@ -35,7 +40,10 @@ _CONFIGS = {
     "overlord": "/druid/indexer/v1/worker",
 }
 _CONFIG = "dynamic_config"
+_SUPERVISORS = "/druid/indexer/v1/supervisor"
+_COMPACTIONS = "/druid/coordinator/v1/config/compaction"
 _TASKS = ("task", "sql_ingest")
+_REMEMBERED = ("compaction", "supervisor")
 # Of GET.
 _PATHS = {
     "compaction": "/druid/coordinator/v1/config/compaction/{name}",
@@ -59,6 +67,9 @@ def problems(direct: Direct, entry: Entry) -> Iterator[str]:
             yield from life.change_back()
         if entry.module != _CONFIG:
             yield from life.remove()
+        if entry.module in _REMEMBERED and not (entry.running or entry.repeats):
+            yield from life.adopt()
+            yield from life.lose_lines()
 
 
 def _values(druid: Druid) -> dict[str, str]:
@@ -124,7 +135,7 @@ class _Life:
             if self.entry.repeats:
                 yield from (f"{when}: does not warn of {each}" for each in self.missing_warnings(result, check_mode))
             elif expected is not None and number < 2:
-                derived = nulls_of(result) - {*expected}
+                derived = self.specified_nulls(document, result) - {*expected}
                 found = {
                     place: pair
                     for place, pair in leaves_of(result).items()
@@ -137,7 +148,7 @@ class _Life:
     def declare_returned(self, step: str) -> Iterator[str]:
         """Yield the problems of specifying what Druid returns, which changes nothing."""
         if path := self.path():
-            returned = self.direct.client.get(path)
+            returned = without_markers(self.direct.client.get(path))
             option = self.option()
             document = {option: returned} if option else returned
             result = self.call(document, check_mode=True)
@@ -155,6 +166,58 @@ class _Life:
         yield from (f"change back: does not change {path}" for path in missing)
         yield from self.specify("change back", document)
 
+    def adopt(self) -> Iterator[str]:
+        """Yield the problems of specifying what another client has sent, and then as another writer has it."""
+        document = self.entry.specified(self.values)
+        is_supervisor = self.entry.module == "supervisor"
+        sent = document if is_supervisor else {"dataSource": self.values["name"], **document}
+        # the older API has no engine
+        with suppress(DruidError):
+            self.direct.client.post(_SUPERVISORS if is_supervisor else _COMPACTIONS, sent)
+        self.is_there = True
+        self.call(document, check_mode=False)
+        for when, each in (("adopted", document), ("by another writer", _as_text(document))):
+            if again := leaves_of(self.call(each, check_mode=True)):
+                yield f"{when}: changes again {_shown(again)}"
+
+    def lose_lines(self) -> Iterator[str]:
+        """Yield how the state without some lines differs from one that never had them."""
+        document = self.entry.specified(self.values)
+        shorter = self.entry.without(self.values)
+        self.call(None, check_mode=False)
+        if not shorter:
+            # it specifies nothing, and so removes nothing
+            self.is_there = False
+            return
+        try:
+            self.call(shorter, check_mode=False)
+        except DruidError:
+            # Druid requires one of the lines
+            self.is_there = False
+            return
+        first = self.returned()
+        self.call(document, check_mode=False)
+        self.call(shorter, check_mode=False)
+        differences = dict(differing(first, self.returned(), ()))
+        # it stays as it is if it is not specified
+        differences.pop(("suspended",), None)
+        if differences:
+            yield f"without lines: leaves {_shown(differences)}"
+        if again := leaves_of(self.call(shorter, check_mode=True)):
+            yield f"without lines: changes again {_shown(again)}"
+
+    def returned(self) -> Any:
+        """Return what Druid has, without the marker, in one order."""
+        found = self.direct.client.get(self.path())
+        return canonical(found) if self.entry.module == "supervisor" else canonical_compaction(found)
+
+    def specified_nulls(self, document: Any, result: Result) -> set[Place]:
+        """Return the places of the nulls in the diff that are specified; the diff has more levels than an old form."""
+        specified = {*_nulls(document, ())}
+        return {
+            place for place in nulls_of(result) if any(place[-len(each) :] == each[-len(place) :] for each in specified)
+        }
+
     def judge(self, when: str, result: Result, *, check_mode: bool, is_due: bool) -> Iterator[str]:
         """Yield what is wrong about ``changed``, the writes and the warnings of a result."""
         # tasks of a supervisor that ran may be shut down after it
@@ -165,7 +228,9 @@ class _Life:
         # what Druid makes of a compaction is remembered by a second write, which compacts nothing again
         if len(writes) != due and not (due and self.entry.module == "compaction" and writes == writes[:1] * 2):
             yield f"{when}: sent {writes}"
-        found = [each for each in result.get("warnings", ()) if not any(part in each for part in self.entry.warnings)]
+        # of fields that exclude each other, and of those that the change has added
+        expected = (*self.entry.warnings, *(["Removed is what"] if when.startswith("change") else ()))
+        found = [each for each in result.get("warnings", ()) if not any(part in each for part in expected)]
         yield from (f"{when}: warns {each!r}" for each in found)
 
     def missing_warnings(self, result: Result, check_mode: bool) -> list[str]:
@@ -300,6 +365,15 @@ def holds(found: Any, expected: Any) -> bool:
     if isinstance(found, list) and isinstance(expected, list):
         return len(found) == len(expected) and all(holds(*pair) for pair in zip(found, expected, strict=True))
     return json.dumps(found) == json.dumps(expected)
+
+
+def _as_text(value: Any) -> Any:
+    """Return a specification with booleans and numbers, but not those of times, as text where Druid reads both."""
+    if isinstance(value, Mapping):
+        return {name: each if name in VERBATIM | EXACT else _as_text(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_as_text(each) for each in value]
+    return json.dumps(value) if isinstance(value, int) and (isinstance(value, bool) or 0 < value < 1000) else value
 
 
 def _overlap(one: Place, other: Place) -> bool:

@@ -152,6 +152,12 @@ REMOVED: dict[str, tuple[Any, Any, Any, Any]] = {
     "a mapping of which nothing is left": ({"a": {"b": {"x": 1}}}, {"a": {"b": {"x": 1, "y": None}}}, {}, {}),
     "a mapping that was empty before": ({"a": {"x": 1}}, {"a": {}, "b": {"y": None}}, {}, {"a": {}, "b": {"y": None}}),
     "a mapping with a type": ({"a": {"type": "t", "x": 1}}, {"a": {"type": "t", "x": 1, "default": 2}}, {}, {}),
+    "a mapping that does nothing without a field": (
+        {"a": {"enableTaskAutoScaler": True}, "b": {"enabled": True}},
+        {"a": {"enableTaskAutoScaler": True, "default": 2}, "b": {"enabled": True, "default": 2}},
+        {},
+        {},
+    ),
     "a field of an element with a name": (
         {"list": [{"name": "n", "z": 1}]},
         {"list": [{"name": "n", "z": 1, "others": 2}]},
