@@ -19,8 +19,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings
 NamespaceState = Literal["active", "missing", "terminating"]
 
 
-class Plan(plan.Plan[Any]):
-    """The plan of a Collector. The plan of a task also has the write of the resource."""
+class Plan(plan.Plan[plan.Step]):
+    """The plan of a Collector."""
 
 
 @dataclass(frozen=True)
