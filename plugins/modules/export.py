@@ -91,7 +91,7 @@ variables:
   returned: always
   contains:
     name:
-      description: The name of the variable, such as C(vault_clicks_ssl_key_password).
+      description: The name of the variable, such as C(vault_clicks_ssl_key_password_8a1e04bd6c9f2d35).
       type: str
     kind:
       description: What it belongs to, such as V(supervisors).

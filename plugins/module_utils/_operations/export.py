@@ -68,7 +68,9 @@ def export(client: DruidClient, params: Options, *, check_mode: bool) -> dict[st
     if changed and not check_mode:
         _write(path, text)
     names = variables_in([task.options for task in tasks])
-    variables = [{"name": names[each], **each._asdict(), "path": ".".join(each.path)} for each in names]
+    variables = [
+        {"name": name, "kind": each.kind, "id": each.id, "path": ".".join(each.path)} for each, name in names.items()
+    ]
     return {"changed": changed, "path": str(path), "variables": variables, "diff": _diff(path, before, text)}
 
 
@@ -150,10 +152,14 @@ def _roles(found: _Found) -> Iterator[Task]:
 
 # What Druid creates with an authorizer of basic security.
 _BUILT_IN = ("admin", Protected(None).internal)
+# What such a role may do in every version of Druid; newer ones have more types.
+_UNCHANGED = {(kind, action) for kind in ("DATASOURCE", "CONFIG", "STATE") for action in ("READ", "WRITE")}
 
 
 def _is_built_in_role(role: Options) -> bool:
-    return role["id"] in _BUILT_IN and all(each["resource"]["name"] == ".*" for each in role["permissions"])
+    permissions = {(each["resource"]["type"], each["action"]) for each in role["permissions"]}
+    is_on_all = all(each["resource"]["name"] == ".*" for each in role["permissions"])
+    return role["id"] in _BUILT_IN and is_on_all and permissions >= _UNCHANGED
 
 
 def _users(found: _Found) -> Iterator[Task]:

@@ -12,6 +12,7 @@ and the names of variables consist of letters, digits and underscores.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -27,6 +28,8 @@ except ImportError:
 _HEADER = "# By druidops.druid.export, which replaces this file if it is unchanged. SHA-256 of the other lines: "
 # What Jinja reads as a template, or Ansible as a header of one.
 _TEMPLATE = re.compile(r"\{[{%#]|\A#jinja2:")
+# What YAML reads as a line break, and turns into a space. PyYAML escapes it only between double quotes.
+_LINE_BREAK = re.compile("[\x85\u2028\u2029]")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -39,11 +42,15 @@ class Task(NamedTuple):
 
 
 class Variable(NamedTuple):
-    """A variable in place of a secret: what it is of (kind, name of the thing), and the path in its document."""
+    """A variable in place of a secret: what it is of (kind, name of the thing), and the path in its document.
+
+    ``identity``: the path, with what identifies the elements of lists in place of their indexes.
+    """
 
     kind: str
     id: str
     path: Path
+    identity: Path = ()
 
 
 def has_yaml() -> bool:
@@ -63,30 +70,41 @@ def with_variables(value: Any, shown: Any, place: Variable) -> Any:
 
     ``shown``: the document with secrets masked. ``place``: where the document is.
     """
-    if isinstance(value, Mapping):
-        return {name: with_variables(value[name], shown[name], _below(place, name)) for name in sorted(value)}
-    if isinstance(value, list):
+    if isinstance(value, Mapping) and isinstance(shown, Mapping):
+        return {name: with_variables(value[name], shown[name], _below(place, name, name)) for name in sorted(value)}
+    if isinstance(value, list) and isinstance(shown, list):
         return [
-            with_variables(each, other, _below(place, str(index)))
-            for index, (each, other) in enumerate(zip(value, shown, strict=True))
+            with_variables(each, other, _below(place, str(index), identity))
+            for index, (each, other, identity) in enumerate(zip(value, shown, _identities(shown), strict=True))
         ]
     return value if value == shown else place
 
 
-def _below(place: Variable, name: str) -> Variable:
-    return place._replace(path=(*place.path, name))
+def _below(place: Variable, name: str, identity: str) -> Variable:
+    return place._replace(path=(*place.path, name), identity=(*place.identity, identity))
+
+
+def _identities(shown: list[Any]) -> list[str]:
+    """Return what identifies each element of a list: its name or its content, if only one mapping has it.
+
+    Otherwise it is its index in this list. If the list changes, it is identified differently, not like another one.
+    """
+    own = [_text(_identifying(each)) if isinstance(each, Mapping) else "" for each in shown]
+    number, all_of_them = Counter(own), _digest(shown)
+    return [text if text and number[text] == 1 else f"{index} of {all_of_them}" for index, text in enumerate(own)]
+
+
+def _identifying(element: Mapping[str, Any]) -> Any:
+    return element["name"] if isinstance(element.get("name"), str) else element
 
 
 def variables_in(value: Any) -> dict[Variable, str]:
     """Return the variables in tasks, in their order, with their names.
 
-    A name has the thing and the field. Where several would have the same name, each has a digest of its place instead
-    of a number, so that another one never takes over the name, and the secret, of the first.
+    A name has the thing, the field, and always a digest of the place. So it never becomes the name of another secret:
+    not in a later export, and not in one of other kinds that has the same file of secrets.
     """
-    found = [*_variables(value)]
-    names = {each: _name(each) for each in found}
-    number = Counter(names.values())
-    return {each: name if number[name] == 1 else f"{name}_{_digest(each)}" for each, name in names.items()}
+    return {each: f"{_name(each)}_{_digest([each.kind, each.id, each.identity])}" for each in _variables(value)}
 
 
 def _variables(value: Any) -> list[Variable]:
@@ -103,8 +121,12 @@ def _name(variable: Variable) -> str:
     return "_".join(filter(None, words))
 
 
-def _digest(variable: Variable) -> str:
-    return hashlib.sha256(repr(tuple(variable)).encode("utf-8", "backslashreplace")).hexdigest()[:8]
+def _digest(value: Any) -> str:
+    return hashlib.sha256(_text(value).encode()).hexdigest()[:16]
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def playbook(tasks: list[Task]) -> str:
@@ -148,7 +170,8 @@ def _yaml(document: Any, names: Mapping[Variable, str]) -> str:
             super().increase_indent(flow, False)
 
         def represent_text(self, text: str) -> Any:
-            return self.represent_scalar("!unsafe" if _TEMPLATE.search(text) else "tag:yaml.org,2002:str", text)
+            tag = "!unsafe" if _TEMPLATE.search(text) else "tag:yaml.org,2002:str"
+            return self.represent_scalar(tag, text, style='"' if _LINE_BREAK.search(text) else None)
 
         def represent_variable(self, variable: Variable) -> Any:
             return self.represent_str(f"{{{{ {names[variable]} }}}}")

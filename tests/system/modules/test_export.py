@@ -125,16 +125,20 @@ def test_basic_security(druid_basic: Druid, tmp_path: Path) -> None:
         remove_lookups(druid_basic, name)
 
 
-def verify_export(modules: Modules, specified: dict[str, str]) -> Run:
-    """Export, run the playbook, and export again: only the first one changes something, the file."""
+def verify_export(modules: Modules, secret: dict[str, str]) -> Run:
+    """Export, run the playbook, and export again: only the first one changes something, the file.
+
+    ``secret``: the secrets, by the names of their variables without the digest.
+    """
     file = modules.ansible.directory / "druid.yml"
     predicted = export(modules, "--check")
     assert (predicted.changed, file.exists()) == (True, False)
     first = export(modules)
     assert first.changed
-    assert sorted(each["name"] for each in first.results[0]["variables"]) == sorted(specified)
+    names = [each["name"] for each in first.results[0]["variables"]]
+    assert sorted(each.rpartition("_")[0] for each in names) == sorted(secret)
     modules.proxy.clear()
-    variables = modules.ansible.write("secrets.json", specified)
+    variables = modules.ansible.write("secrets.json", {each: secret[each.rpartition("_")[0]] for each in names})
     run = modules.ansible.run("druid.yml", "--diff", "-v", "--extra-vars", variables, **modules.environment)
     assert not run.changed, run.output
     assert "WARNING" not in run.output

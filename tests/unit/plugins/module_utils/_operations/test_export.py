@@ -21,7 +21,14 @@ from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.misbehav
 __all__ = ["fake_time"]
 
 COORDINATOR, OVERLORD = "/druid/coordinator/v1", "/druid/indexer/v1"
-ON_EVERYTHING = [{"resource": {"type": "STATE", "name": ".*"}, "action": "READ"}]
+READS, ON_EVERYTHING = (
+    [
+        {"resource": {"type": kind, "name": ".*"}, "action": action}
+        for kind in ("CONFIG", "DATASOURCE", "STATE", "VIEW")
+        for action in actions
+    ]
+    for actions in (["READ"], ["READ", "WRITE"])
+)
 PARAMS: dict[str, Any] = {"kinds": None, "force": False, "authenticator": None, "authorizer": None}
 COMPACTION = {"dataSource": "a", "taskPriority": 30}
 
@@ -100,7 +107,17 @@ def test_compaction_by_a_supervisor_is_exported_once(
     assert "druidops" not in str(found)
 
 
-def test_users_and_roles(server: Server, exported: Callable[..., dict[str, Any]]) -> None:
+@pytest.mark.parametrize(
+    ("permissions", "expected"),
+    [(ON_EVERYTHING, []), ([], [{"id": "admin"}]), (READS, [{"id": "admin", "permissions": READS}])],
+    ids=["as created", "without permissions", "reads only"],
+)
+def test_users_and_roles(
+    server: Server,
+    exported: Callable[..., dict[str, Any]],
+    permissions: list[dict[str, Any]],
+    expected: list[dict[str, Any]],
+) -> None:
     records: dict[str, dict[str, Any]] = {
         "authentication/db/basic/users": {name: {"credentials": None} for name in ("admin", "both", "login")},
         "authorization/db/basic/users": {
@@ -108,7 +125,7 @@ def test_users_and_roles(server: Server, exported: Callable[..., dict[str, Any]]
             **{each: {"roles": []} for each in ("both", "of_directory")},
         },
         "authorization/db/basic/roles": {
-            "admin": {"permissions": ON_EVERYTHING, "users": [], "groupMappings": []},
+            "admin": {"permissions": permissions, "users": [], "groupMappings": []},
             "nothing": {"permissions": [], "users": [], "groupMappings": []},
         },
         "authorization/db/basic/groupMappings": {"g": {"groupPattern": "CN=a", "roles": ["nothing"]}},
@@ -124,7 +141,7 @@ def test_users_and_roles(server: Server, exported: Callable[..., dict[str, Any]]
 
     del found["dynamic_config"]
     assert found == {
-        "role": {"roles": [{"id": "nothing"}]},
+        "role": {"roles": [*expected, {"id": "nothing"}]},
         "user 1": {"users": [{"id": "both", "roles": []}]},
         "user 2": {"authenticator": "", "users": [{"id": "of_directory", "roles": []}]},
         "user 3": {"authorizer": "", "users": [{"id": "login"}]},

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -20,6 +21,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.export import
     with_variables,
     without_nulls,
 )
+
+DIGEST = len("_0123456789abcdef")
 
 
 class Unsafe(str):
@@ -52,6 +55,8 @@ def tasks_of(text: str) -> list[dict[str, Any]]:
         ("#jinja2: trim_blocks:False", True),
         ("}} %} {a} a #jinja2:", False),
         ("a: #b\n- c\n--- \u2028\ud800\U0001f600", False),
+        # what YAML reads as line breaks
+        *((f"a{each}b", False) for each in "\n\r\x85\u2028\u2029"),
         *((text, False) for text in ("", "no", "010", "1e3", "12:30:45", "2020-01-01", "~", "null", "=", "<<")),
     ],
 )
@@ -73,8 +78,8 @@ def test_secrets_are_variables() -> None:
 
     options = document("supervisors", "Web Visits", {**spec, "numbers": numbers})
 
-    names = variables_in(options)
-    assert sorted(names.values()) == [
+    names = [*variables_in(options).values()]
+    assert sorted(name[:-DIGEST] for name in names) == [
         "vault_web_visits_args",
         "vault_web_visits_password",
         "vault_web_visits_sasl_jaas_config",
@@ -86,28 +91,71 @@ def test_secrets_are_variables() -> None:
     assert "12345" not in exported
     [task] = tasks_of(exported)
     found = task["druidops.druid.supervisor"]
-    assert found["args"] == ["--password", "{{ vault_web_visits_args }}"]
+    args, password = (name for field in ("args", "password_") for name in names if f"visits_{field}" in name)
+    assert found["args"] == ["--password", f"{{{{ {args} }}}}"]
     assert found["consumerProperties"]["group.id"] == "a"
-    assert found["numbers"] == {"password": "{{ vault_web_visits_password }}", "token_count": 5}
+    assert found["numbers"] == {"password": f"{{{{ {password} }}}}", "token_count": 5}
 
 
-def test_variable_has_a_name_of_its_own() -> None:
-    """A name is never that of another secret in an earlier export."""
-    first, second = (document("lookups", name, {"password": "hunter2"}) for name in ("a-b", "a_b"))
+def named(*documents: Any) -> list[str]:
+    return [*variables_in(documents).values()]
 
-    [alone] = variables_in(first).values()
-    both = [*variables_in([first, second]).values()]
 
-    assert alone == "vault_a_b_password"
-    assert len({alone, *both}) == 3
-    assert all(name.startswith(alone) for name in both)
-    assert both[0] == [*variables_in([second, first]).values()][1]
+@pytest.mark.parametrize(
+    ("kind", "identifier"), [("lookups", "a_b"), ("supervisors", "a-b")], ids=["another id", "another kind"]
+)
+def test_variable_has_a_name_of_its_own(kind: str, identifier: str) -> None:
+    """A name is never that of another secret in another export, even if that one is not in this export."""
+    first, second = (document(*each, {"password": "hunter2"}) for each in (("lookups", "a-b"), (kind, identifier)))
+
+    names = named(first, second)
+
+    assert names == named(first) + named(second)
+    assert {name[:-DIGEST] for name in names} == {"vault_a_b_password"}
+    assert len({*names}) == 2
+
+
+A, B, C = ({"host": host, "password": f"hunter2{host}"} for host in "abc")
+TOKEN, KEY, OTHER_KEY = (
+    {"name": name, "value": value} for name, value in (("token", "1"), ("key.password", "2"), ("key.password", "3"))
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "same"),
+    [
+        ([A, B, C], [C, B], {2: 0, 1: 1}),
+        ([TOKEN, KEY], [KEY, {**TOKEN, "value": "4"}], {0: 1, 1: 0}),
+        ([TOKEN, KEY, OTHER_KEY], [OTHER_KEY, TOKEN], {0: 1}),
+        (["--password", "hunter2"], ["--token", "hunter3"], {}),
+        (["--password", "hunter2", "--token", "hunter3"], ["--token", "hunter3"], {}),
+        ([[A], [B]], [[B]], {}),
+    ],
+    ids=["content", "name", "equal names", "another flag", "fewer flags", "lists"],
+)
+def test_element_of_a_list_has_a_name_of_its_own(before: list[Any], after: list[Any], same: dict[int, int]) -> None:
+    """The name follows the element, or is new: an index would be that of another secret."""
+    first, second = (named(document("supervisors", "a", {"d": each})) for each in (before, after))
+
+    assert {old: second.index(name) for old, name in enumerate(first) if name in second} == same
+    assert len({*first}) == len(first)
+
+
+@pytest.mark.parametrize("value", [[1, 2], {"type": "environment", "variable": "A"}])
+def test_list_or_provider_in_an_entry_is_one_variable(value: Any) -> None:
+    entry = {"name": "password", "value": value}
+
+    found = document("supervisors", "a", [entry])
+
+    [name] = named(found)
+    assert name.startswith("vault_a_value_")
+    assert found[0]["name"] == "password"
 
 
 def test_names_of_things_end_no_comment() -> None:
     options = document("lookups", "a\nb: c\u2028{{", {"password": "hunter2"})
 
-    assert "\n#   vault_a_b_c_password\n---\n" in playbook([Task("a", "lookup", options)])
+    assert re.search(r"\n#   vault_a_b_c_password_\w+\n---\n", playbook([Task("a", "lookup", options)]))
 
 
 def test_fields_are_sorted_and_repeated_values_written_in_full() -> None:
