@@ -78,10 +78,14 @@ def run_again(ours: DruidOperator, name: str) -> None:
     )
 
 
+# The resources that watches.yaml names.
+WATCHED = {"druids", "druidingestions", "collectors"}
+
+
 def writes(ours: DruidOperator, since: Mark) -> list[tuple[str, str, str]]:
     """Return what our operator has written, and expect that it has not read any object of the cluster."""
     events = ours.events(since)
-    assert {each.resource for each in events if each.verb in READS} <= {"druids", "druidingestions"}
+    assert {each.resource for each in events if each.verb in READS} <= WATCHED
     return [(each.verb, each.resource, each.name) for each in events if each.verb not in READS]
 
 
