@@ -113,6 +113,9 @@ class Plan(plan.Plan[Step]):
 class ClusterResult:
     """State, plan and (not in check mode) results of a reconcile.
 
+    The plan is the one that was decided, with the steps that were not carried out: the status is about what is pending,
+    too. So it is no `Completed`, whose plan has only what was done.
+
     `inputs` is what was decided on, None if nothing was. `stored_replicas`: the pods of each group for which admission
     stores another number than specified.
     """
