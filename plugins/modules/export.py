@@ -17,7 +17,8 @@ description:
     which change nothing in that Druid. So a Druid that was set up by hand can be managed by Ansible.
   - Changes nothing in Druid.
   - The values of secrets are not written. In place of each is a variable, which RV(variables) lists, to be set when
-    the playbook runs. Users have no password in the playbook, and keep theirs.
+    the playbook runs. A secret that contains C({{) needs the tag C(!unsafe) where it is set. Users have no password in
+    the playbook, and keep theirs.
   - What Druid creates itself is left out, as long as it is unchanged, that is the rules of the cluster V(_default), and
     the users and roles C(admin) and C(druid_system) of basic security.
   - Druid omits from its lists of supervisors and of compaction what the user may not read, and reports no error. Log in
@@ -120,7 +121,8 @@ ARGUMENTS = {
 
 def main() -> None:
     module = AnsibleModule(argument_spec={**CONNECTION, **ARGUMENTS}, supports_check_mode=True)
-    run(module, lambda client: export(client, module.params, check_mode=module.check_mode))
+    modes = {"check_mode": module.check_mode, "diff_mode": module._diff}
+    run(module, lambda client: export(client, module.params, **modes, move=module.atomic_move))
 
 
 if __name__ == "__main__":

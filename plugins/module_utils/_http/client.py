@@ -92,6 +92,11 @@ class DruidClient:
         self._routers = Routers(self._redirects, self._parser)
 
     @property
+    def urls(self) -> tuple[str, ...]:
+        """The URLs of the configured servers, which have no user information."""
+        return self._connection.urls
+
+    @property
     def username(self) -> str | None:
         """The user of HTTP basic authentication, None if the client has a token or no login."""
         return self._connection.username

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import os
-import shutil
+import stat
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ApiError
+from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ApiError, ResponseTooLarge
 from ansible_collections.druidops.druid.plugins.module_utils._operations.dynamic_config import all_configs
 from ansible_collections.druidops.druid.plugins.module_utils._operations.security import (
     GROUP_MAPPINGS,
@@ -54,24 +54,30 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
 Options = Mapping[str, Any]
 
 
-def export(client: DruidClient, params: Options, *, check_mode: bool) -> dict[str, Any]:
-    """Return the module's result, and write the playbook unless the file has it already."""
+def export(
+    client: DruidClient, params: Options, *, check_mode: bool, diff_mode: bool, move: Callable[[str, str], object]
+) -> dict[str, Any]:
+    """Return the module's result, and write the playbook unless the file has it already.
+
+    ``move``: moves a file into the place of another one, which may exist.
+    """
     if not has_yaml():
         raise DruidError("The Python library PyYAML is missing on the host that runs the module. Install it.")
     tasks = [*_tasks(client, params)]
-    text, path = playbook(tasks), Path(params["path"])
+    text, path = playbook(tasks, client.urls), Path(params["path"])
     before = _current(path)
     changed = before != text.encode()
     if changed and before is not None and not (params["force"] or is_exported(before)):
         remedy = "the file is not an export, or was changed since. Set another path, or force: true to replace it"
         raise InvalidInput("path", str(path), remedy)
     if changed and not check_mode:
-        _write(path, text)
+        _write(path, text, move)
     names = variables_in([task.options for task in tasks])
     variables = [
         {"name": name, "kind": each.kind, "id": each.id, "path": ".".join(each.path)} for each, name in names.items()
     ]
-    return {"changed": changed, "path": str(path), "variables": variables, "diff": _diff(path, before, text)}
+    diff = {"diff": _diff(path, before, text)} if diff_mode else {}
+    return {"changed": changed, "path": str(path), "variables": variables, **diff}
 
 
 # What Druid has.
@@ -86,7 +92,7 @@ def _tasks(client: DruidClient, params: Options) -> Iterator[Task]:
                 yield from _READERS[kind](found)
             except ApiError as error:
                 # basic security's own page about it is in no form of Druid's
-                if error.status != HTTPStatus.FORBIDDEN:
+                if not (error.status == HTTPStatus.FORBIDDEN or isinstance(error, ResponseTooLarge)):
                     raise
                 remedy = f"To export the others only, list them in kinds, without {kind}"
                 raise DruidError(sentences(str(error), remedy)) from error
@@ -280,26 +286,29 @@ KINDS = (*_READERS,)
 def _current(path: Path) -> bytes | None:
     """Return the content of the file, None if there is none. InvalidInput if it is a directory, or a device."""
     try:
-        if not path.exists():
-            return None
-        if not path.is_file():
+        # exists() is false for a loop of symbolic links
+        if not stat.S_ISREG(path.stat().st_mode):
             raise InvalidInput("path", str(path), "is not a regular file")
         return path.read_bytes()
+    except FileNotFoundError:
+        return None
     except OSError as error:
         raise InvalidInput("path", str(path), f"cannot be read: {error.strerror}") from error
 
 
-def _write(path: Path, text: str) -> None:
-    """Replace the file as a whole. A new one is readable for its owner only."""
-    target = path.resolve()
+def _write(path: Path, text: str, move: Callable[[str, str], object]) -> None:
+    """Replace the file as a whole, with its mode and owner. A new one is readable for its owner only."""
+    umask = os.umask(0o077)
     try:
-        with tempfile.NamedTemporaryFile("wb", dir=target.parent, delete=False) as file:
-            file.write(text.encode())
-        if target.exists():
-            shutil.copymode(target, file.name)
-        os.replace(file.name, target)
+        target = path.resolve()
+        with tempfile.TemporaryDirectory(dir=target.parent) as directory:
+            source = Path(directory, "new")
+            source.write_bytes(text.encode())
+            move(str(source), str(target))
     except OSError as error:
         raise InvalidInput("path", str(path), f"cannot be written: {error.strerror}") from error
+    finally:
+        os.umask(umask)
 
 
 def _diff(path: Path, before: bytes | None, after: str) -> list[dict[str, str]]:

@@ -15,7 +15,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path
@@ -45,12 +45,14 @@ class Variable(NamedTuple):
     """A variable in place of a secret: what it is of (kind, name of the thing), and the path in its document.
 
     ``identity``: the path, with what identifies the elements of lists in place of their indexes.
+    ``is_text``: the secret is a text, which Ansible 2.18 reads as JSON or a boolean if it looks like one.
     """
 
     kind: str
     id: str
     path: Path
     identity: Path = ()
+    is_text: bool = False
 
 
 def has_yaml() -> bool:
@@ -77,7 +79,7 @@ def with_variables(value: Any, shown: Any, place: Variable) -> Any:
             with_variables(each, other, _below(place, str(index), identity))
             for index, (each, other, identity) in enumerate(zip(value, shown, _identities(shown), strict=True))
         ]
-    return value if value == shown else place
+    return value if value == shown else place._replace(is_text=isinstance(value, str))
 
 
 def _below(place: Variable, name: str, identity: str) -> Variable:
@@ -129,8 +131,8 @@ def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def playbook(tasks: list[Task]) -> str:
-    """Return the playbook. Its first line has the digest of the others."""
+def playbook(tasks: list[Task], urls: Iterable[str]) -> str:
+    """Return the playbook of the Druid with these URLs. Its first line has the digest of the others."""
     names = variables_in([task.options for task in tasks])
     play = {
         "name": "Manage what Druid has",
@@ -138,15 +140,13 @@ def playbook(tasks: list[Task]) -> str:
         "gather_facts": False,
         "tasks": [{"name": task.name, f"druidops.druid.{task.module}": task.options} for task in tasks],
     }
-    lines = ["# The connection is in environment variables, such as DRUID_URL."]
+    lines = [f"# Of {', '.join(urls)}.", "# The connection is in environment variables, such as DRUID_URL."]
     if names:
-        lines += ["# Secrets are variables, such as in a file that ansible-vault encrypts:", *_comments(names)]
+        lines += ["# Secrets are variables, such as in a file that ansible-vault encrypts."]
+        lines += ["# There, a secret that contains {{ needs the tag !unsafe. The variables:"]
+        lines += [f"#   {name}" for name in names.values()]
     body = "\n".join([*lines, "---", _yaml([play], names)])
     return f"{_HEADER}{_digest_of(body)}\n{body}"
-
-
-def _comments(names: Mapping[Variable, str]) -> list[str]:
-    return [f"#   {name}" for name in names.values()]
 
 
 def is_exported(text: bytes) -> bool:
@@ -174,7 +174,7 @@ def _yaml(document: Any, names: Mapping[Variable, str]) -> str:
             return self.represent_scalar(tag, text, style='"' if _LINE_BREAK.search(text) else None)
 
         def represent_variable(self, variable: Variable) -> Any:
-            return self.represent_str(f"{{{{ {names[variable]} }}}}")
+            return self.represent_str(f"{{{{ {names[variable]}{' | string' if variable.is_text else ''} }}}}")
 
     Dumper.add_representer(str, Dumper.represent_text)
     Dumper.add_representer(Variable, Dumper.represent_variable)

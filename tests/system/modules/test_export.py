@@ -31,7 +31,7 @@ SECURITY = "/druid-ext/basic-security"
 # What a user may have in any text, in YAML, Jinja and Ansible.
 TEMPLATES = ["{{ lookup('pipe', 'false') }}", "{% raw %}", "a {# b", "#jinja2: trim_blocks:False"]
 TEXTS = [*TEMPLATES, "NO", "010", "", "a\nb: #c"]
-PASSWORDS = ["hunter2-of-kafka", "hunter2-of-jdbc"]
+PASSWORDS = ["hunter2-of-kafka", '{"hunter2": "of-jdbc"}']
 
 
 @pytest.fixture
@@ -135,6 +135,7 @@ def verify_export(modules: Modules, secret: dict[str, str]) -> Run:
     assert (predicted.changed, file.exists()) == (True, False)
     first = export(modules)
     assert first.changed
+    assert file.stat().st_mode & 0o777 == 0o600
     names = [each["name"] for each in first.results[0]["variables"]]
     assert sorted(each.rpartition("_")[0] for each in names) == sorted(secret)
     modules.proxy.clear()
@@ -162,6 +163,7 @@ def refuses_another_file(modules: Modules) -> None:
     file = modules.ansible.directory / "druid.yml"
     exported = file.read_bytes()
     file.write_bytes(exported + b"# hunter2\n")
+    file.chmod(0o640)
     for options in ((), ("--check",)):
         run = export(modules, *options, status=2)
         assert "not an export, or was changed since" in run.output
@@ -170,6 +172,7 @@ def refuses_another_file(modules: Modules) -> None:
     assert run.changed
     assert "hunter2" not in run.output
     assert file.read_bytes() == exported
+    assert file.stat().st_mode & 0o777 == 0o640
 
 
 @contextmanager

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,7 @@ READS, ON_EVERYTHING = (
     ]
     for actions in (["READ"], ["READ", "WRITE"])
 )
+LIMIT = 10_000
 PARAMS: dict[str, Any] = {"kinds": None, "force": False, "authenticator": None, "authorizer": None}
 COMPACTION = {"dataSource": "a", "taskPriority": 30}
 
@@ -55,9 +58,13 @@ def server() -> Iterator[Server]:
 def exported(server: Server, fake_time: FakeTime, tmp_path: Path) -> Callable[..., dict[str, Any]]:
     """Export, and return the options of the tasks by module."""
 
-    def tasks(**params: Any) -> dict[str, Any]:
-        client: DruidClient = fake_time.client(server.url, retry_timeout=0)
-        export(client, {**PARAMS, "path": str(tmp_path / "druid.yml"), **params}, check_mode=False)
+    def tasks(
+        move: Callable[[str, str], None] = os.replace, *, diff_mode: bool = False, **params: Any
+    ) -> dict[str, Any]:
+        client: DruidClient = fake_time.client(server.url, retry_timeout=0, max_response_bytes=LIMIT)
+        options = {**PARAMS, "path": str(tmp_path / "druid.yml"), **params}
+        result = export(client, options, check_mode=False, diff_mode=diff_mode, move=move)
+        assert ("diff" in result) is diff_mode
         [play] = yaml.safe_load((tmp_path / "druid.yml").read_text(encoding="utf-8"))
         named = [(key.rpartition(".")[2], task[key]) for task in play["tasks"] for key in task if key != "name"]
         # the tasks of users are several
@@ -68,7 +75,7 @@ def exported(server: Server, fake_time: FakeTime, tmp_path: Path) -> Callable[..
 
 
 def test_new_druid(exported: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
-    found = exported()
+    found = exported(diff_mode=True)
     assert found == {
         "dynamic_config": {"coordinator": {"maxSegmentsToMove": 100}, "compaction": {"compactionTaskSlotRatio": 0.1}}
     }
@@ -157,6 +164,12 @@ def test_kind_that_may_not_be_read(server: Server, exported: Callable[..., dict[
     assert not (tmp_path / "druid.yml").exists()
 
 
+def test_kind_that_is_too_large(server: Server, exported: Callable[..., dict[str, Any]]) -> None:
+    server.routes[f"{COORDINATOR}/rules"] = [say(200, {"a" * LIMIT: []})]
+    with pytest.raises(DruidError, match=r"list them in kinds, without retention_rules\.$"):
+        exported()
+
+
 def test_file_that_cannot_be_written(exported: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"^path .*: cannot be written: No such file or directory"):
         exported(path=str(tmp_path / "none" / "druid.yml"))
@@ -164,6 +177,21 @@ def test_file_that_cannot_be_written(exported: Callable[..., dict[str, Any]], tm
     for other in (tmp_path, tmp_path / "link"):
         with pytest.raises(InvalidInput, match=r"^path .*: is not a regular file"):
             exported(path=str(other), force=True)
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with pytest.raises(InvalidInput, match=r"^path .*: cannot be read: Too many levels of symbolic links"):
+        exported(path=str(tmp_path / "loop"), force=True)
+
+
+def test_nothing_is_left_of_a_file_that_was_not_written(
+    exported: Callable[..., dict[str, Any]], tmp_path: Path
+) -> None:
+    def move(_source: str, _target: str) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    with pytest.raises(InvalidInput, match=r"^path .*: cannot be written: Operation not permitted"):
+        exported(move)
+
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_link_is_kept(exported: Callable[..., dict[str, Any]], tmp_path: Path) -> None:

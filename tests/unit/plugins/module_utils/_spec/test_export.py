@@ -40,6 +40,10 @@ def document(kind: str, identifier: str, value: Any) -> Any:
     return with_variables(value, masked(value), Variable(kind, identifier, ()))
 
 
+def exported_of(module: str, options: Any) -> str:
+    return playbook([Task("a", module, options)], ["http://a:1", "https://b"])
+
+
 def tasks_of(text: str) -> list[dict[str, Any]]:
     [play] = yaml.load(text, Loader)
     tasks: list[dict[str, Any]] = play["tasks"]
@@ -61,7 +65,7 @@ def tasks_of(text: str) -> list[dict[str, Any]]:
     ],
 )
 def test_text_is_the_same_and_no_template(text: str, is_template: bool) -> None:
-    exported = playbook([Task("a", "lookup", document("lookups", "a", {"text": text, text: 1.5}))])
+    exported = exported_of("lookup", document("lookups", "a", {"text": text, text: 1.5}))
 
     [task] = tasks_of(exported)
 
@@ -86,13 +90,14 @@ def test_secrets_are_variables() -> None:
         "vault_web_visits_ssl_key_password",
         "vault_web_visits_url",
     ]
-    exported = playbook([Task("a", "supervisor", options)])
+    exported = exported_of("supervisor", options)
     assert "hunter2" not in exported
     assert "12345" not in exported
+    assert "\n# Of http://a:1, https://b.\n" in exported
     [task] = tasks_of(exported)
     found = task["druidops.druid.supervisor"]
     args, password = (name for field in ("args", "password_") for name in names if f"visits_{field}" in name)
-    assert found["args"] == ["--password", f"{{{{ {args} }}}}"]
+    assert found["args"] == ["--password", f"{{{{ {args} | string }}}}"]
     assert found["consumerProperties"]["group.id"] == "a"
     assert found["numbers"] == {"password": f"{{{{ {password} }}}}", "token_count": 5}
 
@@ -155,18 +160,18 @@ def test_list_or_provider_in_an_entry_is_one_variable(value: Any) -> None:
 def test_names_of_things_end_no_comment() -> None:
     options = document("lookups", "a\nb: c\u2028{{", {"password": "hunter2"})
 
-    assert re.search(r"\n#   vault_a_b_c_password_\w+\n---\n", playbook([Task("a", "lookup", options)]))
+    assert re.search(r"\n#   vault_a_b_c_password_\w+\n---\n", exported_of("lookup", options))
 
 
 def test_fields_are_sorted_and_repeated_values_written_in_full() -> None:
     shared = {"b": [1, {"d": 1, "c": 2}], "a": None}
-    text = playbook([Task("a", "lookup", document("lookups", "a", {"y": shared, "x": shared}))])
+    text = exported_of("lookup", document("lookups", "a", {"y": shared, "x": shared}))
     lines = ["x:", "a: null", "b:", "- 1", "- c: 2", "d: 1"]
     assert [line.strip() for line in text.splitlines()][-12:] == [*lines, "y:", *lines[1:]]
 
 
 def test_changed_file_is_no_export() -> None:
-    text = playbook([]).encode()
+    text = playbook([], ["http://a"]).encode()
     assert is_exported(text)
     for other in (b"", b"---\n", text + b"\n", text[1:], text.replace(b"Manage", b"Managed")):
         assert not is_exported(other)
