@@ -30,12 +30,10 @@ def direct(druid: Druid) -> Iterator[Direct]:
 
 @pytest.fixture
 def name(druid: Druid) -> Iterator[str]:
-    """A name whose tasks are ended, as it has to be quoted in a path."""
+    """A name that has to be quoted in a path."""
     name = f"ö 50%_{secrets.token_hex(4)}"
     yield name
-    for task in druid.request("GET", "/druid/indexer/v1/runningTasks"):
-        if name in task["id"]:
-            druid.request("POST", f"/druid/indexer/v1/task/{task['id']}/shutdown")
+    druid.remove_datasource(name)
 
 
 def ingest(direct: Direct, datasource: str, granularity: str, *times: str) -> None:

@@ -135,7 +135,7 @@ def leave_nothing(druid: Druid, ending: str) -> None:
         if supervisor.endswith(ending):
             druid.request("POST", f"/druid/indexer/v1/supervisor/{supervisor}/terminate")
     for name in NAMES:
-        druid.end_tasks(f"{name}{ending}")
+        druid.remove_datasource(f"{name}{ending}")
     compaction = "/druid/coordinator/v1/config/compaction"
     for config in druid.request("GET", compaction)["compactionConfigs"]:
         if config["dataSource"].endswith(ending):

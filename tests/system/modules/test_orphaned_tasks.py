@@ -35,7 +35,7 @@ def stream(druid: Druid) -> Iterator[Stream]:
         yield found
         if found.name in druid.request("GET", supervisor.SUPERVISORS):
             druid.request("POST", supervisor.supervisor_path(found.name, "terminate"))
-        druid.end_tasks(found.name)
+        druid.remove_datasource(found.name)
 
 
 def spec_of(stream: Stream, **io: Any) -> dict[str, Any]:

@@ -303,7 +303,7 @@ def test_offsets_of_a_partition_that_does_not_exist(druid: Druid) -> None:
             assert refused.value.result["changed"] is False
         assert direct.supervisor(id=stream.name, reset_offsets={"0": 0})["warnings"] == []
         direct.supervisor(id=stream.name, state="absent")
-        druid.end_tasks(stream.name)
+        druid.remove_datasource(stream.name)
 
 
 def test_wait_timeout_reports_the_state(direct: Direct, name: str, spec: dict[str, Any]) -> None:

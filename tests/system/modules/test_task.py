@@ -33,8 +33,10 @@ def direct(druid: Druid) -> Iterator[Direct]:
 
 
 @pytest.fixture
-def name() -> str:
-    return f"t{secrets.token_hex(4)}"
+def name(druid: Druid) -> Iterator[str]:
+    name = f"t{secrets.token_hex(4)}"
+    yield name
+    druid.remove_datasource(name)
 
 
 def batch(name: str, source: dict[str, Any]) -> dict[str, Any]:

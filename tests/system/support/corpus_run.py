@@ -92,7 +92,7 @@ def refusal(direct: Direct, entry: Entry) -> str:
 
 @contextmanager
 def _topic(druid: Druid, entry: Entry, name: str) -> Iterator[None]:
-    """The topic, if it should exist; and at last, no task is left."""
+    """The topic, if it should exist; and at last, neither a task nor a segment is left."""
     is_there = druid.kafka is not None and (entry.topic or entry.running)
     if is_there and druid.kafka:
         druid.kafka.make_topic(name)
@@ -100,7 +100,7 @@ def _topic(druid: Druid, entry: Entry, name: str) -> Iterator[None]:
         yield
     finally:
         if is_there or entry.module in _TASKS:
-            druid.end_tasks(name)
+            druid.remove_datasource(name)
         if is_there and druid.kafka:
             druid.kafka.delete_topic(name)
 

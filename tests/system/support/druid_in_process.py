@@ -86,7 +86,7 @@ def supervisor_name(druid: Druid) -> Iterator[str]:
         for supervisor in druid.request("GET", "/druid/indexer/v1/supervisor"):
             if name in supervisor:
                 druid.request("POST", f"/druid/indexer/v1/supervisor/{supervisor}/terminate")
-        druid.end_tasks(name)
+        druid.remove_datasource(name)
 
 
 @dataclass(frozen=True)

@@ -150,4 +150,4 @@ def ingesting(live: NamespaceClient, druid: Druid) -> Iterator[Ingesting]:
             for supervisor in druid.request("GET", "/druid/indexer/v1/supervisor"):
                 if name in supervisor:
                     druid.request("POST", f"/druid/indexer/v1/supervisor/{supervisor}/terminate")
-            druid.end_tasks(name)
+            druid.remove_datasource(name)

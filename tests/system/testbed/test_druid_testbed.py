@@ -113,7 +113,7 @@ def test_rows_come_from_kafka(druid: Druid, topic: str) -> None:
     loaded(druid, topic, 150)
     druid.request("POST", f"{SUPERVISORS}/{topic}/terminate")
     assert topic not in druid.request("GET", SUPERVISORS)
-    druid.end_tasks(topic)
+    druid.remove_datasource(topic)
     kafka.delete_topic(topic)
 
 

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import quote
 
 from ..api import Api, ApiError
 from ..directory import empty_directory
@@ -189,15 +190,17 @@ class Druid(Running):
         )
         return api.request(method, path, body)
 
-    def end_tasks(self, datasource: str) -> None:
+    def remove_datasource(self, datasource: str) -> None:
         """
-        Shut down the tasks of a datasource.
+        Shut down the tasks of a datasource, and mark its segments unused.
 
         A task that had only just begun when its supervisor was terminated is not notified: it keeps running, with its
-        slot, and uses a whole processor once its topic is deleted.
+        slot, and uses a whole processor once its topic is deleted. Segments that no server loads (their rules name a
+        tier that there is not, or newer ones overshadow them) would keep Druid from being ready.
         """
-        for task in self.request("GET", f"/druid/indexer/v1/tasks?state=running&datasource={datasource}"):
-            self.request("POST", f"/druid/indexer/v1/task/{task['id']}/shutdown")
+        for task in self.request("GET", f"/druid/indexer/v1/tasks?state=running&datasource={quote(datasource)}"):
+            self.request("POST", f"/druid/indexer/v1/task/{quote(task['id'])}/shutdown")
+        self.request("DELETE", f"/druid/coordinator/v1/datasources/{quote(datasource)}")
 
     def query(self, sql: str) -> list[dict[str, Any]]:
         """The rows that a query by SQL finds."""
