@@ -26,6 +26,27 @@ options:
       - The operator sets this to V(false). Problems are then reported only in the conditions.
     type: bool
     default: true
+  fail_on:
+    description:
+      - In check mode, fail if the plan has such changes, for a pipeline that stops on them. The result still has the
+        plan.
+      - With V(changes), any change, including destructive ones. With V(destructive), those that make the result
+        RV(ignore:destructive) true.
+      - Rejected without check mode, in which nothing would be prevented. Not for the operator.
+    type: str
+    choices: [changes, destructive]
+  plan_files:
+    description:
+      - Files on the controller, to which the plan is written, also in check mode. The form follows from the name, which
+        ends in C(.json) or C(.md).
+      - They begin with what the plan is about, including the context of the kubeconfig, and the API server. Then they
+        have the fields of the result that are described below. Secrets are masked, and the same plan is the same file.
+      - A relative path is relative to the working directory of C(ansible-playbook).
+      - An existing file is removed first, and none is written if there is no plan, for example since the API server
+        does not respond. Not for the operator.
+    type: list
+    elements: path
+    default: []
   refuse_own_host:
     description:
       - Reject an address of Druid, from the resource or its Services, that points to the host where the task runs, or

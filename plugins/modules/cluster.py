@@ -183,6 +183,19 @@ namespace:
   description: Namespace of the cluster.
   type: str
   returned: when the options are valid
+context:
+  description: The context of the kubeconfig. Empty without a kubeconfig.
+  type: str
+  returned: when the options are valid
+server:
+  description: The URL of the API server.
+  type: str
+  returned: when the options are valid
+target:
+  description: What the result is about, in one line.
+  type: str
+  returned: when the options are valid
+  sample: "Druid wiki, namespace druid, context production, server https://203.0.113.7:6443"
 changed:
   description: Whether anything was written, or would be in check mode. Status and events are ignored.
   type: bool

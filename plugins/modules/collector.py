@@ -174,12 +174,31 @@ namespace:
   description: Namespace of the Collector.
   type: str
   returned: always
+context:
+  description: The context of the kubeconfig. Empty without a kubeconfig.
+  type: str
+  returned: when the options are valid
+server:
+  description: The URL of the API server.
+  type: str
+  returned: when the options are valid
+target:
+  description: What the result is about, in one line.
+  type: str
+  returned: when the options are valid
+  sample: "Collector telemetry, namespace druid, context production, server https://203.0.113.7:6443"
 plan:
   description: The changes that were made, or would be in check mode, one per line.
   type: list
   elements: str
   returned: always
   sample: ["set the finalizer", "install release telemetry of chart druid-collector-0.1.0"]
+destructive:
+  description:
+    - Whether Helm deletes an object with data, or would in check mode. These are PersistentVolumeClaims,
+      PersistentVolumes, Namespaces and CustomResourceDefinitions, without the annotation that keeps them.
+  type: bool
+  returned: when the options are valid
 generation:
   description: The generation of the resource that was reconciled.
   type: int

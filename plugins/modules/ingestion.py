@@ -157,12 +157,29 @@ namespace:
   description: Namespace of the ingestion.
   type: str
   returned: always
+context:
+  description: The context of the kubeconfig. Empty without a kubeconfig.
+  type: str
+  returned: when the options are valid
+server:
+  description: The URL of the API server.
+  type: str
+  returned: when the options are valid
+target:
+  description: What the result is about, in one line.
+  type: str
+  returned: when the options are valid
+  sample: "DruidIngestion pages, namespace druid, context production, server https://203.0.113.7:6443"
 plan:
   description: The changes that were made, or would be in check mode, one per line.
   type: list
   elements: str
   returned: always
   sample: ["set the finalizer", "create supervisor pages", "create ConfigMap with the applied spec"]
+destructive:
+  description: Whether offsets are reset, so that records are skipped or read again, or would be in check mode.
+  type: bool
+  returned: when the options are valid
 generation:
   description: The generation of the resource that was reconciled.
   type: int

@@ -22,6 +22,7 @@ from .druid.versions import DEFAULT as DRUID
 from .druid.versions import KNOWN
 from .druid.versions import version as druid_version
 from .kstatus import program as kstatus
+from .lua import program as lua
 from .node.images import images
 from .node.requirements import require
 from .opentelemetry import program as collector
@@ -57,6 +58,7 @@ def _makers(kubernetes: str, druid: str) -> Mapping[str, Callable[[], object]]:
         "helm": helm,
         "promtool": promtool,
         "kstatus": kstatus,
+        "lua": lua,
         "registry": registry,
         "collector": collector,
     }

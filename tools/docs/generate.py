@@ -43,7 +43,7 @@ def parts() -> Iterator[Part]:
     tests = campaign_tests.table(Path("tests/system"))
     yield Part(Path("docs/testing.md"), campaign_tests.BEGIN, campaign_tests.END, tests)
     health_of_tools = health.table(Path("tests/system/cluster/health.yml"))
-    yield Part(Path("docs/monitoring.md"), health.BEGIN, health.END, health_of_tools)
+    yield Part(Path("docs/gitops.md"), health.BEGIN, health.END, health_of_tools)
     required = permissions.table(Path("tests/system/modules/permissions.yml"))
     yield Part(Path("docs/permissions.md"), permissions.BEGIN, permissions.END, required)
     yield Part(Path("build/runner/shipped.py"), digests.BEGIN, digests.END, digests.table(Path()))

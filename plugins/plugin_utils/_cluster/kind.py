@@ -119,9 +119,6 @@ class Druid(Kind[Options, ClusterResult, Plan]):
     def details(self, status: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"nodes": status.get("nodes", "")}
 
-    def flags(self, plan: Plan) -> Mapping[str, Any]:
-        return plan_output.flags(plan)
-
     def hint(self, outcome: Outcome[Plan], request: Request[Options]) -> str:
         """Return the command that shows why a wait for pods timed out."""
         conditions = outcome.report.status["conditions"] if outcome.report and not outcome.problems else ()

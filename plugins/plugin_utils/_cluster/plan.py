@@ -59,7 +59,7 @@ class Plan(plan.Plan[Step]):
     @property
     def is_destructive(self) -> bool:
         """True when a step deletes a PVC, or causes its deletion, or removes a role that others need."""
-        return any(step.is_destructive for step in (*self.steps, *self.later))
+        return super().is_destructive or any(step.is_destructive for step in self.later)
 
     @property
     def restarts(self) -> tuple[str, ...]:

@@ -16,13 +16,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features i
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import configuration_hash_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import DESTRUCTIVE, Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import (
     template_names,
     waits_for_deletion,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import NO_SECRETS, Masking
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import DESTRUCTIVE
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 
@@ -96,11 +97,6 @@ def _because(causes: Sequence[str] | None) -> str:
 
 def _replicas(step: Step) -> int:
     return int(min((live or {})["spec"].get("replicas", 1) for live in (step.live, step.after)))
-
-
-def flags(plan: Plan) -> dict[str, bool]:
-    """Return the fields of the result that a pipeline can stop on."""
-    return {"destructive": plan.is_destructive}
 
 
 def diff(plan: Plan, masking: Masking = NO_SECRETS) -> list[dict[str, Any]]:

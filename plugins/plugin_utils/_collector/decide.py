@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import (
     DEPLOYED_LABEL,
     HELM_HOOK_ANNOTATION,
+    HELM_KEEP_ANNOTATION,
     RETRY_ANNOTATION,
     Collector,
     InvalidConfig,
@@ -45,6 +46,8 @@ GRACE = timedelta(seconds=60)
 # The API server's message about a Secret above 1 MiB: that of the revision, which so does not exist.
 _TOO_LARGE = "Too long: may not be more than 1048576 bytes"
 _LABEL_DIGITS = 32
+# Their deletion deletes volumes, or all objects in the namespace or of the kind.
+_WITH_DATA = frozenset({"PersistentVolumeClaim", "PersistentVolume", "Namespace", "CustomResourceDefinition"})
 
 
 def tenant_problem(collector: Collector, allowed: Sequence[str]) -> tuple[Finding, ...]:
@@ -335,6 +338,16 @@ def object_changes(rendered: Sequence[Manifest], release: Release | None) -> tup
 def is_hook(manifest: Manifest) -> bool:
     """Return whether Helm writes the object by itself, before or after the release."""
     return HELM_HOOK_ANNOTATION in (manifest["metadata"].get("annotations") or {})
+
+
+def is_kept(manifest: Manifest) -> bool:
+    """Return whether Helm leaves the object when its release has it no longer."""
+    return (manifest["metadata"].get("annotations") or {}).get(HELM_KEEP_ANNOTATION) == "keep"
+
+
+def has_data(manifest: Manifest) -> bool:
+    """Return whether data is lost when Helm deletes the object: its own, or that of the objects in it."""
+    return manifest["kind"] in _WITH_DATA and not is_kept(manifest)
 
 
 def _key(manifest: Manifest) -> tuple[Any, ...]:

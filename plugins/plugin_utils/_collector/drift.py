@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import is_hook
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import is_hook, is_kept
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import kinds_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import (
     HELM_NAMESPACE_ANNOTATION,
@@ -39,7 +39,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource
 _NOT_TYPED = "failed to create typed patch object"
 # So that the name of a Service has at most 63 characters.
 _LONGEST_STEM = 55
-_KEEP_ANNOTATION = "helm.sh/resource-policy"
 # What a dry run changes besides the specified fields.
 _BOOKKEEPING = frozenset({"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"})
 # Which workloads have pods, where their desired number is, and those in the status: available, all, updated ones.
@@ -153,7 +152,7 @@ def restore(
 def delete_object(api: KubernetesApi, manifest: Manifest, release: str, namespace: str) -> None:
     """Delete an object if it exists and belongs to the release."""
     kind = kinds_of(api, [manifest]).get((manifest["apiVersion"], manifest["kind"]))
-    if kind is None or (manifest["metadata"].get("annotations") or {}).get(_KEEP_ANNOTATION) == "keep":
+    if kind is None or is_kept(manifest):
         return
     where = (manifest["metadata"].get("namespace") or namespace) if kind.namespaced else None
     connection = api.with_kinds({manifest["kind"]: kind})

@@ -35,6 +35,7 @@ RETRY_ANNOTATION = "druid.apache.org/retry"
 HELM_SECRET_TYPE = "helm.sh/release.v1"
 HELM_RELEASE_ANNOTATION = "meta.helm.sh/release-name"
 HELM_HOOK_ANNOTATION = "helm.sh/hook"
+HELM_KEEP_ANNOTATION = "helm.sh/resource-policy"
 HELM_NAMESPACE_ANNOTATION = "meta.helm.sh/release-namespace"
 MANAGED_BY_LABEL = "app.kubernetes.io/managed-by"
 

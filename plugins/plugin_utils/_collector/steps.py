@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide i
     chart_mismatch,
     deployed_label,
     has_attempted,
+    has_data,
     has_deployed,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
@@ -99,7 +100,11 @@ class Step(plan.Step):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        return (self.title, *(change.title for change in self.objects))
+        return (self.title, *(f"{each.title}{plan.DESTRUCTIVE if _loses_data(each) else ''}" for each in self.objects))
+
+    @property
+    def is_destructive(self) -> bool:
+        return any(map(_loses_data, self.objects))
 
     @property
     def differences(self) -> tuple[plan.Difference, ...]:
@@ -307,6 +312,14 @@ class Uninstall(Step):
     def title(self) -> str:
         return f"uninstall release {self.name}"
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        return (f"{self.title}{plan.DESTRUCTIVE if self.is_destructive else ''}",)
+
+    @property
+    def is_destructive(self) -> bool:
+        return any(map(has_data, self.release.latest.manifest))
+
     def result(self, context: Context) -> CollectorResult:
         """Have Helm uninstall, or remove what it has left of a release that it had begun to uninstall."""
         latest, namespace = self.release.latest, self.release.latest.secret["metadata"]["namespace"]
@@ -331,6 +344,10 @@ def _is_deleted_with_its_namespace(reads: Reads, error: ApiError, manifest: Mani
 
     namespace = manifest["metadata"].get("namespace") or tenant
     return error.status == FORBIDDEN and namespace != tenant and is_deleted_namespace(reads, namespace)
+
+
+def _loses_data(change: ObjectChange) -> bool:
+    return change.before is not None and change.after is None and has_data(change.before)
 
 
 def _difference(change: ObjectChange) -> plan.Difference:

@@ -132,6 +132,8 @@ class Reset(Request):
     id: str
 
     operation = kernel.Operation(reason=reasons.OFFSETS_RESET)
+    # Records are skipped, or read again.
+    is_destructive = True
 
     @property
     def title(self) -> str:

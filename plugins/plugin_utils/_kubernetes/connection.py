@@ -119,19 +119,33 @@ def _is_complete(options: Mapping[str, Any]) -> bool:
 def _load(options: Mapping[str, Any], configuration: Configuration) -> None:
     named = options.get("kubeconfig") or options.get("context")
     try:
-        if not named:
-            try:
-                config.load_incluster_config(client_configuration=configuration)
-                return
-            except config.ConfigException:
-                pass
-        _load_kubeconfig(options, configuration)
+        if named or not _is_in_cluster(configuration):
+            _load_kubeconfig(options, configuration)
     except (config.ConfigException, OSError, ValueError, yaml.YAMLError, *_NO_KUBECONFIG) as error:
         cause = _about_context(options) or str(error).rstrip(".")
         raise KubernetesError(
             f"Cannot connect to a Kubernetes cluster: {_place(options)}{cause}. "
             "Set kubeconfig (K8S_AUTH_KUBECONFIG) and context, or host and api_key."
         ) from error
+
+
+def _is_in_cluster(configuration: Configuration) -> bool:
+    """Load the configuration of a pod; False if this is none."""
+    try:
+        config.load_incluster_config(client_configuration=configuration)
+    except config.ConfigException:
+        return False
+    return True
+
+
+def context_of(options: Mapping[str, Any], environment: Mapping[str, str] | None = None) -> str:
+    """Return the name of the kubeconfig's context that `connect` uses; empty if it uses none."""
+    options = with_environment(options, os.environ if environment is None else environment)
+    context = options.get("context")
+    if _is_complete(options) or not (options.get("kubeconfig") or context or not _is_in_cluster(Configuration())):
+        return ""
+    found = None if context else _contexts(options)
+    return str(context or (found[1] if found else None) or "")
 
 
 def _place(options: Mapping[str, Any]) -> str:
@@ -142,10 +156,10 @@ def _place(options: Mapping[str, Any]) -> str:
 
 def _about_context(options: Mapping[str, Any]) -> str | None:
     """Return the problem of the context; None if the problem is another one, or the kubeconfig cannot be read."""
-    try:
-        known, current = _contexts(options)
-    except (config.ConfigException, OSError, ValueError, LookupError, yaml.YAMLError, *_NO_KUBECONFIG):
+    found = _contexts(options)
+    if found is None:
         return None
+    known, current = found
     specified = options.get("context")
     if (specified or current) in known:
         return None
@@ -156,13 +170,17 @@ def _about_context(options: Mapping[str, Any]) -> str | None:
     return f"context (K8S_AUTH_CONTEXT) is not set, and the kubeconfig{problem}; {choice}"
 
 
-def _contexts(options: Mapping[str, Any]) -> tuple[list[str], str | None]:
-    """Return the names of the contexts of the (merged) kubeconfig, and the current one."""
+def _contexts(options: Mapping[str, Any]) -> tuple[list[str], str | None] | None:
+    """Return the names of the contexts of the (merged) kubeconfig, and the current one; None if it is unreadable."""
     kubeconfig = options.get("kubeconfig")
-    if not isinstance(kubeconfig, Mapping):
-        kubeconfig = kube_config.KubeConfigMerger(kubeconfig or kube_config.KUBE_CONFIG_DEFAULT_LOCATION).config.value
-    found = [getattr(each, "value", each) for each in kubeconfig.get("contexts") or ()]
-    return [each["name"] for each in found], kubeconfig.get("current-context")
+    try:
+        if not isinstance(kubeconfig, Mapping):
+            path = kubeconfig or kube_config.KUBE_CONFIG_DEFAULT_LOCATION
+            kubeconfig = kube_config.KubeConfigMerger(path).config.value
+        found = [getattr(each, "value", each) for each in kubeconfig.get("contexts") or ()]
+        return [each["name"] for each in found], kubeconfig.get("current-context")
+    except (config.ConfigException, OSError, ValueError, LookupError, yaml.YAMLError, *_NO_KUBECONFIG):
+        return None
 
 
 def _load_kubeconfig(options: Mapping[str, Any], configuration: Configuration) -> None:

@@ -18,7 +18,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 from ansible_collections.druidops.druid.plugins.module_utils._values.userinfo import without_userinfo
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import argument_spec
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import operator_environment
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import operator_environment, plan_files
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import ARGUMENTS, CONSTRAINTS
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import InvalidResource
@@ -55,8 +55,14 @@ class ReconcileAction(ActionBase):
             display.warning(unknown.warning)
         arguments = self._valid_arguments({**ARGUMENTS, **self.kind.arguments, **argument_spec()})
         arguments = operator_environment.with_environment(arguments, os.environ)
-        task = Task(self.kind, arguments, self._find_file, display.display, display.warning, self._task.check_mode)
-        return returned | task.run()
+        check_mode, files = self._task.check_mode, arguments["plan_files"]
+        self._check_pipeline(arguments)
+        task = Task(self.kind, arguments, self._find_file, display.display, display.warning, check_mode)
+        returned |= task.run()
+        # without a diff, there is no plan
+        error = plan_files.write(files, self.kind.name, returned, check_mode) if "diff" in returned else ""
+        text = " ".join(filter(None, (returned.get("msg"), error)))
+        return {**returned, "failed": True, "msg": text} if error else returned
 
     @property
     def _is_operator(self) -> bool:
@@ -84,6 +90,15 @@ class ReconcileAction(ActionBase):
                 raise
             raise AnsibleActionFail(message) from None
         return dict(arguments)
+
+    def _check_pipeline(self, arguments: Mapping[str, Any]) -> None:
+        """Remove the files of an earlier plan; AnsibleActionFail if a pipeline would not get what it asks for."""
+        files = arguments["plan_files"]
+        problem = plan_files.problem_of(files) or plan_files.remove(files)
+        if arguments["fail_on"] and not self._task.check_mode:
+            problem = "fail_on is for check mode (--check): otherwise the changes are made before the task fails."
+        if problem:
+            raise AnsibleActionFail(problem)
 
     def _find_file(self, path: str) -> str:
         """Return the path of a file of the playbook or role, or relative to the working directory."""

@@ -135,10 +135,6 @@ class Kind(ABC, Generic[_Options, _Result, _Plan]):
     def details(self, status: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return fields of the status for the result."""
 
-    def flags(self, _plan: _Plan) -> Mapping[str, Any]:
-        """Return fields of the plan for the result."""
-        return {}
-
     def hint(self, _outcome: Outcome[_Plan], _request: Request[_Options]) -> str:
         """Return what to do about a task that timed out, or an empty text."""
         return ""

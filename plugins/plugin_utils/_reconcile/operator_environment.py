@@ -62,6 +62,9 @@ def with_environment(arguments: Mapping[str, Any], environment: Mapping[str, str
         # The authors of resources set addresses, and ansible-operator's proxy here has the operator's permissions.
         "refuse_own_host": not _is_true(environment, "ALLOW_OWN_HOST"),
         "fail_when_blocked": False,
+        # No text of a resource, which ansible-operator passes as variables, chooses a file of its pod.
+        "fail_on": None,
+        "plan_files": [],
         "cache_kubeconfig": environment.get(CACHE, ""),
         "log": environment.get("DRUIDOPS_LOG", ""),
         "metrics_url": environment.get("DRUIDOPS_METRICS_URL", _METRICS_URL),

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 
 
+# The end of a line about a destructive change.
+DESTRUCTIVE = " (destructive)"
 # Gets what needs the connection to Druid, and returns its client, which is connected when it is first used.
 Druid = Callable[[str], Any]
 
@@ -108,7 +110,12 @@ class Shown(ABC):
     @property
     def lines(self) -> tuple[str, ...]:
         """The lines of the plan: its title, and what follows from it."""
-        return (self.title,)
+        return (f"{self.title}{DESTRUCTIVE if self.is_destructive else ''}",)
+
+    @property
+    def is_destructive(self) -> bool:
+        """Whether data is lost because of it, now or later, or a part of Druid is missing."""
+        return False
 
     @property
     def differences(self) -> tuple[Difference, ...]:
@@ -308,6 +315,11 @@ class Plan(Generic[_ShownStep]):
     @property
     def changes(self) -> bool:
         return bool(self.steps)
+
+    @property
+    def is_destructive(self) -> bool:
+        """True when a step is."""
+        return any(step.is_destructive for step in self.steps)
 
     @property
     def shows_steps(self) -> bool:

@@ -38,6 +38,8 @@ ARGUMENTS: Mapping[str, Any] = {
     "allowed_reference_namespaces": {"type": "list", "elements": "str", "default": []},
     "refuse_own_host": {"type": "bool", "default": False},
     "fail_when_blocked": {"type": "bool", "default": True},
+    "fail_on": {"type": "str", "choices": ["changes", "destructive"]},
+    "plan_files": {"type": "list", "elements": "path", "default": []},
     "operator": {"type": "bool", "default": False},
     "ignored_variables": {"type": "list", "elements": "str"},
 }
@@ -77,6 +79,7 @@ class Request(Generic[_Options]):
     """A resource (by name, by document, or by spec) and what to do with it. Times are in seconds.
 
     With `wait_for_recovery`, a wait goes on although the resource will not reach its desired state by itself.
+    `fail_on`: the task of a plan with such changes fails.
 
     With `is_default_namespace`, neither the option nor the document has a namespace. `not_applied` is a message about
     the other documents of the file, empty without any.
@@ -93,6 +96,7 @@ class Request(Generic[_Options]):
     wait_timeout: float = 600
     wait_sleep: float = 2
     wait_for_recovery: bool = False
+    fail_on: str | None = None
     is_default_namespace: bool = False
     not_applied: str = ""
 
@@ -128,6 +132,7 @@ def to_request(
         wait_timeout=arguments["wait_timeout"],
         wait_sleep=arguments["wait_sleep"],
         wait_for_recovery=arguments.get("wait_for_recovery", False),
+        fail_on=arguments["fail_on"],
         is_default_namespace=not specified,
         not_applied=not_applied,
     )

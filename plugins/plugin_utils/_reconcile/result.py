@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import UNKNOWN_AGE_SECONDS, timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import Masking
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import DESTRUCTIVE, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options, Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome
@@ -40,7 +40,7 @@ def of_outcome(
         "changed": outcome.changed,
         "plan": masking.everything(kind.lines(outcome.plan)),
         "diff": masking.everything(kind.diff(outcome.plan, masking)),
-        **kind.flags(outcome.plan),
+        "destructive": outcome.plan.is_destructive,
         **(_of_report(kind, outcome.report) if outcome.report else {}),
     }
     if outcome.is_deleted:
@@ -48,9 +48,22 @@ def of_outcome(
     if outcome.warnings:
         returned["warnings"] = list(outcome.warnings)
     message = " ".join(filter(None, (_problem(outcome, request), kind.hint(outcome, request))))
-    if message:
-        returned |= {"msg": f"{kind.name} {request.namespace}/{request.name}: {message}", "failed": fail_when_blocked}
+    refusal = _refusal(returned, request.fail_on)
+    if message or refusal:
+        text = " ".join(filter(None, (message, refusal)))
+        failed = fail_when_blocked or bool(refusal)
+        returned |= {"msg": f"{kind.name} {request.namespace}/{request.name}: {text}", "failed": failed}
     return returned
+
+
+def _refusal(returned: Mapping[str, Any], fail_on: str | None) -> str:
+    """Return the planned changes because of which a task fails; empty if there are none."""
+    if fail_on and returned["destructive"]:
+        destructive = (line for line in returned["plan"] if line.endswith(DESTRUCTIVE))
+        return f"Destructive changes (fail_on: {fail_on}): {join_limited(destructive)}."
+    if fail_on == "changes" and returned["changed"]:
+        return f"Changes (fail_on: {fail_on}): {join_limited(returned['plan'])}."
+    return ""
 
 
 def of_error(error: DruidopsError, fail_when_blocked: bool) -> dict[str, Any]:

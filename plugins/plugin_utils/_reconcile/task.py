@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -28,7 +28,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.clock impor
 from ansible_collections.druidops.druid.plugins.module_utils._values.userinfo import without_userinfo
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.cache import CachedApi, connect_cache
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect, context_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
     ApiError,
     DruidopsError,
@@ -59,6 +59,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.cache_fi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.census import FinalStatus, count_resources
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import EventText, Plan
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan_files import title_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import (
     Report,
     report_observe_failure,
@@ -108,7 +109,9 @@ class Task:
                 self._progress(request.name, request.not_applied)
             outcome = self._reconcile(request, meter)
             returned = result.of_outcome(self.kind, request, outcome, self.arguments["fail_when_blocked"])
-            if self.arguments["operator"] and outcome.report:
+            if not self.arguments["operator"]:
+                returned |= self._place(request)
+            elif outcome.report:
                 returned["requeue_after"] = outcome.report.least_requeue_after
             measured: Outcome[Any] | DruidopsError = outcome
         except DruidopsError as error:
@@ -121,7 +124,7 @@ class Task:
         """Return the result for a resource in an ignored namespace. Only a change or an error is worth a log line."""
         began = time.monotonic()
         try:
-            returned = release_finalizer(self._server(), self.kind, request, datetime.now(UTC))
+            returned = release_finalizer(self._server, self.kind, request, datetime.now(UTC))
         except DruidopsError as error:
             returned = result.of_error(error, self.arguments["fail_when_blocked"])
         if self.arguments["log"] and not returned.get("skipped"):
@@ -136,7 +139,7 @@ class Task:
             return run(self.kind, api, request, partial(self._progress, request.name), clock)
 
         def connect_server() -> KubernetesApi:
-            return meter.of_server(self._server())
+            return meter.of_server(self._server)
 
         unfinished = self.arguments["unfinished"]
         if unfinished:
@@ -160,11 +163,20 @@ class Task:
             if resource is not None:
                 report_observe_failure(api, resource, KubernetesError(text), datetime.now(UTC))
 
+    @cached_property
     def _server(self) -> KubernetesApi:
-        """Return the connection to the API server, never to a cache."""
-        return connect(
-            self.arguments, operator_environment.of_server(os.environ, is_operator=self.arguments["operator"])
-        )
+        """The connection to the API server, never to a cache."""
+        return connect(self.arguments, self._environment)
+
+    @property
+    def _environment(self) -> Mapping[str, str]:
+        return operator_environment.of_server(os.environ, is_operator=self.arguments["operator"])
+
+    def _place(self, request: Request[Any]) -> dict[str, str]:
+        """Return where the resource is: one playbook is for many clusters."""
+        place = {"context": context_of(self.arguments, self._environment), "server": self._server.server}
+        named = {"kind": self.kind.name, "name": request.name, "namespace": request.namespace}
+        return {**place, "target": title_of({**named, **place})}
 
     def _publish(
         self, returned: Mapping[str, Any], outcome: Outcome[Any] | DruidopsError, meter: Meter, seconds: float

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -37,7 +38,12 @@ from ansible_collections.druidops.druid.tests.system.support.rolling_cluster imp
 from ansible_collections.druidops.druid.tests.system.support.small_cluster import resource
 from testbed.clients import kubectl
 from testbed.kstatus import kstatus
+from testbed.lua import health
 
+_PAGE = Path(__file__).parents[3] / "docs/gitops.md"
+[_SCRIPTS] = re.findall(r"^```yaml\n(data:\n.*?)^```", _PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+# Our own health script for Argo CD.
+SCRIPT = yaml.safe_load(yaml.safe_load(_SCRIPTS)["data"]["resource.customizations"])["druid.apache.org/*"]["health.lua"]
 ROWS = yaml.safe_load(Path(__file__).with_name("health.yml").read_text(encoding="utf-8"))
 NAME = "c"
 NEW = {"spec": {"image": "apache/druid:37.0.0"}}
@@ -215,6 +221,7 @@ def test_tools_agree_with_the_condition_ready(live: NamespaceClient, row: dict[s
     ready = next((each for each in found["status"].get("conditions") or () if each["type"] == "Ready"), {})
     tools = {"argocd": argocd(found), "kstatus": kstatus(found), "kubectl": kubectl_wait(live)}
     assert {"reason": ready.get("reason"), **tools} == {"reason": row.get("reason"), **{key: row[key] for key in tools}}
+    assert health(SCRIPT, found) == ("Progressing" if row["state"] == "changed" else row["argocd"])
     is_current = found["status"]["observedGeneration"] == found["metadata"]["generation"]
     is_ready = ready.get("status") == "True" and is_current
     assert (tools["kubectl"] == "met", tools["kstatus"] == "Current") == (is_ready, is_ready)

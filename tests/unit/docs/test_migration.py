@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, plan_output, status
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, status
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import COLLECTOR
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import spec as ingestion_spec
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
@@ -55,8 +54,7 @@ def test_every_annotation_has_a_row(name: str) -> None:
 
 
 def test_conditions_events_and_results_have_a_row() -> None:
-    expected = {status.WARNINGS, status.ROLLOUT_WARNINGS, reasons.SPEC_WARNING, reasons.ROLLOUT_WARNING}
-    expected |= {*plan_output.flags(Plan())}
+    expected = {status.WARNINGS, status.ROLLOUT_WARNINGS, reasons.SPEC_WARNING, reasons.ROLLOUT_WARNING, "destructive"}
     assert expected - rows().keys() == set()
 
 

@@ -22,13 +22,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan, reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Operation
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import DESTRUCTIVE, Operation
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effects import Planned
 
 LEAVES = ("Ingress", "PodDisruptionBudget", "HorizontalPodAutoscaler")
-DESTRUCTIVE = " (destructive)"
 # Kinds of which a removed group leaves something that is changed, and not deleted.
 _LEFT = ("PersistentVolumeClaim", "StatefulSet")
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,6 +19,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options im
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.status import status
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Effect
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import DruidopsError, ResourceNotFound
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding, Rank
@@ -86,6 +88,38 @@ FAILURES: list[tuple[Outcome[Plan], str]] = [
 def test_message_of_a_failure(outcome: Outcome[Plan], message: str, fail_when_blocked: bool) -> None:
     returned = of_outcome(DRUID, REQUEST, outcome, fail_when_blocked)
     assert (returned["msg"], returned["failed"]) == (message, fail_when_blocked)
+
+
+DESTRUCTIVE = replace(CREATE, effects=(Effect("delete PersistentVolumeClaim p", is_destructive=True),))
+ALL = "create ConfigMap n (destructive), delete PersistentVolumeClaim p (destructive)."
+
+
+# (option, plan, changed, end of the message; none: the task does not fail)
+@pytest.mark.parametrize(
+    ("fail_on", "plan", "changed", "message"),
+    [
+        ("changes", Plan(), False, ""),
+        ("changes", Plan((CREATE,)), True, "Changes (fail_on: changes): create ConfigMap n."),
+        ("destructive", Plan((CREATE,)), True, ""),
+        ("destructive", Plan((DESTRUCTIVE,)), True, f"Destructive changes (fail_on: destructive): {ALL}"),
+        # by a later reconcile, in a rollout
+        ("changes", Plan(later=(DESTRUCTIVE,)), False, f"Destructive changes (fail_on: changes): later: {ALL}"),
+        (None, Plan((DESTRUCTIVE,)), True, ""),
+    ],
+)
+def test_changes_on_which_a_task_fails(fail_on: str | None, plan: Plan, changed: bool, message: str) -> None:
+    request = replace(REQUEST, fail_on=fail_on)
+    returned = of_outcome(DRUID, request, Outcome(plan, changed), fail_when_blocked=False)
+    expected = (True, f"Druid ns/c: {message}") if message else (None, None)
+    assert (returned.get("failed"), returned.get("msg")) == expected
+    assert returned["plan"] == DRUID.lines(plan)
+
+
+def test_a_plan_that_is_blocked_and_not_permitted_has_both_messages() -> None:
+    outcome = Outcome(Plan((CREATE,)), True, report=report(PROBLEM))
+    returned = of_outcome(DRUID, replace(REQUEST, fail_on="changes"), outcome, fail_when_blocked=False)
+    assert returned["failed"]
+    assert returned["msg"] == "Druid ns/c: It cannot be. Changes (fail_on: changes): create ConfigMap n."
 
 
 def test_result_without_a_report() -> None:

@@ -9,12 +9,13 @@ import base64
 import gzip
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import attempt_digest, target
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import COLLECTOR
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import (
     decide_deletion,
@@ -195,6 +196,33 @@ def test_decision(
     assert result.plan.titles == titles
     assert [each.reason for each in result.plan.findings] == findings
     assert answers.asked == asked
+
+
+def claim(**annotations: str) -> Manifest:
+    metadata = {"name": "data", "annotations": annotations}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata}
+
+
+@pytest.mark.parametrize(
+    ("former", "destructive"),
+    [
+        (claim(), ["delete PersistentVolumeClaim data (destructive)"]),
+        (claim(**{"helm.sh/resource-policy": "keep"}), []),
+        (config_map("former"), []),
+    ],
+    ids=["data", "kept data", "no data"],
+)
+def test_what_deletes_data_is_destructive(former: Manifest, destructive: list[str]) -> None:
+    old = replace(OLD, manifest=(*MANIFEST, former))
+    upgrade = decided(Answers(), release(old)).plan
+    deletion = decide_deletion(
+        CollectorResult({}, Plan(), collector(**INSTALLED)), CHART, Options(), Answers(stored=release(old))
+    ).plan
+    lines = COLLECTOR.lines(upgrade)
+    assert lines[0] == UPGRADE
+    assert [line for line in lines if line.endswith("(destructive)")] == destructive
+    assert upgrade.is_destructive == deletion.is_destructive == bool(destructive)
+    assert COLLECTOR.lines(deletion) == [f"{UNINSTALL[0]}{' (destructive)' if destructive else ''}", LAST]
 
 
 def test_a_failed_attempt_is_not_repeated() -> None:

@@ -66,6 +66,12 @@ def test_event_of_a_step(step: Step, reason: str, message: str) -> None:
     assert step.event == EventText("Normal", reason, message)
 
 
+def test_a_reset_of_offsets_is_destructive() -> None:
+    """Records are skipped or read twice; a supervisor that is terminated keeps its offsets in Druid."""
+    assert INGESTION.lines(Plan((Reset("pages"),))) == ["reset the offsets of supervisor pages (destructive)"]
+    assert [each for each, _reason, _message in STEPS if each.is_destructive] == [Reset("pages")]
+
+
 @pytest.mark.parametrize(("is_deleted", "reason"), [(False, "SpecWarning"), (True, "TasksOrphaned")])
 def test_event_of_a_warning(is_deleted: bool, reason: str) -> None:
     assert events_of_warnings(["it"], is_deleted=is_deleted) == [EventText("Warning", reason, "it")]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import connect, context_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError, Unreachable
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.certificates import Pair, make
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_server import (
@@ -67,6 +67,19 @@ def test_host_and_token_are_sufficient(server: Server, monkeypatch: pytest.Monke
 def test_host_and_password_are_sufficient(server: Server) -> None:
     options = {"host": server.url, "username": "u", "password": "p:q"}
     assert sent_request(server, options).headers["authorization"] == basic("u", "p:q")
+
+
+def test_context_is_the_one_that_is_used(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "kubeconfig"
+    file.write_text(json.dumps(kubeconfig(server, {"token": "mine"})), encoding="utf-8")
+    options = {"kubeconfig": str(file)}
+    assert context_of(options) == "mine"
+    assert context_of({**options, "context": "others"}) == "others"
+    assert context_of(options, {"K8S_AUTH_CONTEXT": "others"}) == "others"
+    assert context_of({"kubeconfig": kubeconfig(server, {}, "")}) == ""
+    # nothing of it is used
+    assert context_of({**options, "context": "others", "host": server.url, "api_key": "k"}) == ""
+    assert context_of({"kubeconfig": str(tmp_path / "none")}) == ""
 
 
 def test_host_and_client_certificate_are_sufficient(server: Server, tmp_path: Path) -> None:

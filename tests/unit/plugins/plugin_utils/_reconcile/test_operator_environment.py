@@ -53,6 +53,8 @@ SET: dict[str, Any] = {
     "unfinished": "o",
     "refuse_own_host": True,
     "fail_when_blocked": False,
+    "fail_on": None,
+    "plan_files": [],
 }
 
 
@@ -62,7 +64,8 @@ def arguments(kind: Kind[Any, Any, Any], **specified: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", [DRUID, INGESTION, COLLECTOR], ids=["Druid", "DruidIngestion", "Collector"])
 def test_operator_takes_its_settings_from_the_environment(kind: Kind[Any, Any, Any]) -> None:
-    found = with_environment(arguments(kind, operator=True, name="n"), ENVIRONMENT)
+    specified = {"name": "n", "fail_on": "changes", "plan_files": ["/etc/passwd.md"]}
+    found = with_environment(arguments(kind, operator=True, **specified), ENVIRONMENT)
     assert {name: found[name] for name in SET} == SET
     assert found["name"] == "n"
 

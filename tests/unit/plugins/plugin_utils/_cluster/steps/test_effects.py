@@ -165,8 +165,7 @@ def test_destructive_step_is_marked() -> None:
     entry, prepared = plan_output.diff(Plan(steps))
     assert entry["destructive"] is True
     assert prepared == {"prepared": f"stop 1 pod of StatefulSet s\n{DELETED.format('d-s-2')}\n"}
-    assert plan_output.flags(Plan(steps)) == {"destructive": True}
-    assert plan_output.flags(Plan()) == {"destructive": False}
+    assert Plan(later=steps).is_destructive
 
 
 # (live object, step, may it delete PVCs)
