@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.druidops.druid.tests.system.collector.conftest import resource
 from ansible_collections.druidops.druid.tests.system.collector.permissions import ACCOUNT, permit, permit_account
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
-from ansible_collections.druidops.druid.tests.system.support.campaign import campaign, only_first
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient, condition
@@ -22,7 +22,6 @@ from testbed.clients import helm
 from testbed.operator_plugin import StartOperator
 
 NOT_FOUND = 404
-NOT_OF_THE_TENANT = "the namespace of the resource, which is not that of the tenant; that of a tenant"
 
 
 @pytest.fixture
@@ -99,8 +98,9 @@ def test_tenant_whose_namespace_is_deleted(operator: StartOperator, live: Namesp
     eventually(lambda: live.find("Collector", "telemetry") is None)
 
 
+@campaign("the namespace of the tenant is deleted")
 @pytest.mark.usefixtures("with_helm")
-@pytest.mark.parametrize("is_tenant", only_first(1, [False, True], NOT_OF_THE_TENANT))
+@pytest.mark.parametrize("is_tenant", [False, True])
 def test_namespace_of_the_resource_is_deleted(
     operator: StartOperator, live: NamespaceClient, tmp_path: Path, is_tenant: bool
 ) -> None:

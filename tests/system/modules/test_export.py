@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.druid_lookups import remove_lookups
 from ansible_collections.druidops.druid.tests.system.support.druid_modules import Modules, modules_on
 from ansible_collections.druidops.druid.tests.system.support.druid_users import Right, remove_users, user_with
@@ -85,6 +86,7 @@ def variables(name: str) -> list[str]:
     return [f"vault_{name}_ssl_key_password", f"vault_tier_{name}_{name}_password"]
 
 
+@campaign("a Druid without logins; users and roles by their modules")
 @pytest.mark.xdist_group("permissions")
 def test_basic_security(druid_basic: Druid, tmp_path: Path) -> None:
     name = f"x{secrets.token_hex(4)}"

@@ -116,7 +116,7 @@ def _create_answered(live: NamespaceClient, ingestion: Ingesting, druid: Druid) 
 
 @pytest.mark.parametrize(
     "number",
-    [DELETIONS, pytest.param(MANY_DELETIONS, marks=campaign("a few deletions"))],
+    [pytest.param(each, marks=campaign("the same limit for ingestions")) for each in (DELETIONS, MANY_DELETIONS)],
 )
 def test_deletions(operator: StartOperator, two: Two, tmp_path: Path, number: int) -> None:
     started = start(operator, two.busy, tmp_path, namespaces=two.names, flags=["--max-concurrent-reconciles=2"])

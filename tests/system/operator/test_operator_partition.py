@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ansible_collections.druidops.druid.tests.system.support import small_cluster
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.druid_operator import start
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
@@ -17,6 +18,7 @@ from ansible_collections.druidops.druid.tests.system.support.tcp_gate import gat
 from testbed.operator_plugin import StartOperator
 
 
+@campaign("an operator without the API server, and one that is killed")
 def test_changes_during_a_network_partition_are_reconciled(
     operator: StartOperator, live: NamespaceClient, tmp_path: Path
 ) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 import urllib3
 import yaml
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.sample_kind import (
     MERGE,
@@ -235,6 +236,7 @@ def test_period(operator: StartOperator, samples: SampleKind) -> None:
     assert not those.operator.runs_of("blocked")
 
 
+@campaign("the failures of clusters that the operator retries")
 def test_failures_are_retried(operator: StartOperator, samples: SampleKind) -> None:
     """Rescued ones, too, and a requeue_after without a period; not ignored ones."""
     mode = f"{samples.variable}_spec.mode | default('good') == "
@@ -503,6 +505,7 @@ def elected(start: StartOperator, samples: SampleKind) -> Operator:
     return start([entry], namespaces=[samples.namespace], flags=[*flags, *times], programs=programs, is_replica=True)
 
 
+@campaign("the same in test_operator_leader.py")
 def test_leader_election(operator: StartOperator, samples: SampleKind) -> None:
     """One works, another takes over; who loses the lease ends."""
     lease = f"/apis/coordination.k8s.io/v1/namespaces/{samples.namespace}/leases/samples"
