@@ -25,6 +25,8 @@ options:
     description: The author of the change, for Druid's audit history.
     type: str
   comment:
-    description: The reason for the change, for Druid's audit history.
+    description:
+      - The reason for the change, for Druid's audit history.
+      - For dynamic configurations and retention rules, a digest of the specification follows it there.
     type: str
 """

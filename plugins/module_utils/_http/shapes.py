@@ -254,7 +254,11 @@ _FORMS = (
     _form(
         rf"GET {_COORDINATOR}/config", _has_one_of("maxSegmentsToMove", "decommissioningNodes", "smartSegmentLoading")
     ),
-    _form(rf"GET {_COORDINATOR}/config/history.*", _each(_MAPPING)),
+    _form(
+        rf"GET (?:{_COORDINATOR}/(?:(?:broker/)?config|rules/*)|{_OVERLORD}/(?:worker|k8s/taskrunner/executionconfig))"
+        r"/history.*",
+        _each(_MAPPING),
+    ),
     _form(
         rf"GET (?:{_OVERLORD}/(?:worker|k8s/taskrunner/executionconfig)|{_COORDINATOR}/broker/config)",
         _CONFIG,

@@ -176,5 +176,5 @@ class CompactionConfig(DynamicConfig):
             # POST replaces the whole configuration
             self._client.post(COMPACTION.path, after, idempotent=True, audit=self._audit)
             return
-        slots = {_SLOTS[name]: after[name] for name in self._body(before, after)}
+        slots = {_SLOTS[name]: after[name] for name in self._body(before, after) if name in _SLOTS}
         self._client.post(path(*COORDINATORS, "taskslots"), params=slots, idempotent=True, audit=self._audit)

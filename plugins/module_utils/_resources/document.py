@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from functools import cached_property
 from http import HTTPStatus
 from typing import Any, ClassVar
 
@@ -161,6 +162,14 @@ class Document(ABC):
             return now is after
         return are_same(self._merged(now), now)
 
+    @cached_property
+    def _release(self) -> str:
+        """The release of Druid, such as ``33.0.0``; empty if the user may not read it."""
+        try:
+            return ".".join(map(str, self._client.version))
+        except ApiError:
+            return ""
+
     # Warnings.
 
     def _warn_unknown(self, fields: Iterable[str]) -> None:
@@ -177,7 +186,8 @@ class Document(ABC):
 
     def _warn_of_next(self, now: Any, after: Any) -> None:
         """Warn about what the next run would send again: fields that Druid does not return, and other values."""
-        for field in added_fields(now, after):
+        known = {".".join(field) for field in self._unknown(now)}
+        for field in (field for field in added_fields(now, after) if field not in known):
             self._warn(
                 f"{self._client.product} does not return field {field}: it does not know the field, or "
                 "omits its default. Check the name, or remove the field.",
@@ -221,7 +231,8 @@ def _hint_of_merge(kept: list[str]) -> str:
     )
 
 
-_HEADERS = {"author": "X-Druid-Author", "comment": "X-Druid-Comment"}
+COMMENT = "X-Druid-Comment"
+_HEADERS = {"author": "X-Druid-Author", "comment": COMMENT}
 Audit = dict[str, str]
 
 

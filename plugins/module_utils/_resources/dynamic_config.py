@@ -11,7 +11,8 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound
-from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Audit, Document
+from ansible_collections.druidops.druid.plugins.module_utils._resources.audited import AuditedDocument
+from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Audit
 from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_config import (
     ConfigKind,
     canonical_config,
@@ -23,7 +24,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path
 
 
-class DynamicConfig(Document):
+class DynamicConfig(AuditedDocument):
     """A dynamic configuration, ``{}`` until it is first set, and the desired fields that are merged into it."""
 
     def __init__(
@@ -31,17 +32,31 @@ class DynamicConfig(Document):
     ) -> None:
         super().__init__(client, f"dynamic configuration of {kind.name}", audit)
         self._kind = kind
+        self._config = desired
         self._desired = canonical_config(kind, desired)
+        # without a history, it is not known what was sent
+        self._records_every_write = kind.has_history
 
     @property
     def _specified(self) -> Any:
         return self._desired
 
+    @property
+    def _document(self) -> Any:
+        return self._config
+
+    @property
+    def _history(self) -> str:
+        return self._kind.history
+
     def _fetch(self) -> dict[str, Any]:
         try:
-            return canonical_config(self._kind, self._client.get(self._kind.path) or {})
+            return self._canonical(self._client.get(self._kind.path) or {})
         except NotFound:
             raise InvalidInput(self._kind.id, HIDDEN, self._missing()) from None
+
+    def _canonical(self, document: Any) -> dict[str, Any]:
+        return canonical_config(self._kind, document)
 
     def _unknown(self, before: Any) -> Iterable[Path]:
         return unknown_config(self._kind, before, self._desired)
@@ -50,7 +65,7 @@ class DynamicConfig(Document):
         return merged_config(self._kind, before, self._desired)
 
     def _send(self, before: Any, after: Any) -> None:
-        self._client.post(self._kind.path, self._body(before, after), idempotent=True, audit=self._audit)
+        self._client.post(self._kind.path, self._body(before, after), idempotent=True, audit=self._with_marker())
 
     def _body(self, before: Mapping[str, Any], after: dict[str, Any]) -> dict[str, Any]:
         """Return only the changed fields if Druid keeps the others, which may be changing concurrently."""

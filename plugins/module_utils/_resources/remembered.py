@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, ClassVar
 
-from ansible_collections.druidops.druid.plugins.module_utils._http.errors import ApiError
 from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Document
 from ansible_collections.druidops.druid.plugins.module_utils._spec import memory
 from ansible_collections.druidops.druid.plugins.module_utils._spec.diff import without_omitted
@@ -84,7 +83,9 @@ class RememberedDocument(Document):
         super()._warn_of_next(now, without_omitted(self._kind, now, after))
 
     def _warn_of_removed(self, before: Any, after: Any) -> None:
-        kept = memory.without_removed(before, self._specified, self._former, self._kind) if self._is_whole else before
+        if not self._is_whole or self._former is None:
+            return
+        kept = memory.without_removed(before, self._specified, self._former, self._kind)
         absent = {*added_fields(after, before)}
         if removed := [field for field in added_fields(kept, before) if field in absent]:
             self._warn(f"Removed is what the last write specified, and this one does not: {', '.join(removed)}.")
@@ -96,14 +97,6 @@ class RememberedDocument(Document):
     def _is_after_upgrade(self) -> bool:
         """Return whether the last write was one to an older Druid, which may have dropped what this one knows."""
         return self._marker is not None and self._marker.is_of_older(self._release)
-
-    @cached_property
-    def _release(self) -> str:
-        try:
-            return ".".join(map(str, self._client.version))
-        except ApiError:
-            # the user may not read it
-            return ""
 
     @cached_property
     def _digest(self) -> str:

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
-from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Audit, Document
+from ansible_collections.druidops.druid.plugins.module_utils._resources.audited import AuditedDocument
+from ansible_collections.druidops.druid.plugins.module_utils._resources.document import Audit
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import unknown_in
 from ansible_collections.druidops.druid.plugins.module_utils._spec.retention_rules import canonical_rules, merged_rules
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path
@@ -33,22 +34,36 @@ def _path_of(datasource: str) -> str:
     return path("druid", "coordinator", "v1", "rules", datasource)
 
 
-class RetentionRules(Document):
+class RetentionRules(AuditedDocument):
     """The ordered rules, as ``{"rules": [...]}``, and the desired list, which replaces them."""
 
     is_merged = False
+    # since 28 or later Druid records none that it reads as the current list
+    _records_every_write = False
 
     def __init__(self, client: DruidClient, datasource: str, desired: list[Any], audit: Audit | None = None) -> None:
         super().__init__(client, f"retention rules of datasource {datasource!r}", audit)
         self._datasource = datasource
+        self._rules = desired
         self._desired = canonical_rules(desired)
 
     @property
     def _specified(self) -> Any:
         return self._desired
 
+    @property
+    def _document(self) -> Any:
+        return {"rules": self._rules}
+
+    @property
+    def _history(self) -> str:
+        return f"{self._path}/history"
+
     def _fetch(self) -> dict[str, Any]:
-        return {"rules": canonical_rules(self._client.get(self._path) or [])}
+        return self._canonical(self._client.get(self._path) or [])
+
+    def _canonical(self, document: Any) -> dict[str, Any]:
+        return {"rules": canonical_rules(document)}
 
     def _unknown(self, before: Any) -> Iterable[Path]:
         return ((f"rules[{index}]", name) for index, name in unknown_in(before["rules"], self._desired))
@@ -57,7 +72,7 @@ class RetentionRules(Document):
         return {"rules": merged_rules(before["rules"], self._datasource, self._desired)}
 
     def _send(self, before: Any, after: Any) -> None:
-        self._client.post(self._path, after["rules"], idempotent=True, audit=self._audit)
+        self._client.post(self._path, after["rules"], idempotent=True, audit=self._with_marker())
 
     @property
     def _path(self) -> str:

@@ -15,12 +15,8 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import 
     drop_null_fields,
     merge,
     replace_list,
-    without_unknown_fields,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import (
-    unknown_fields,
-    without_fields,
-)
+from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import unknown_fields
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput, displayed
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path, changed_at, value_at
 
@@ -33,7 +29,7 @@ class ConfigKind:
     ``id``: its id in results. ``name``: its owner in messages. ``path``: of GET and POST. ``since``: the first release
     of Druid that has it. ``is_replaced``: POST replaces the whole configuration, so that a missing field is reset to
     its default; otherwise a field that is missing or null keeps its value. ``kind``: that of the table. ``exact``:
-    lists whose elements replace the current ones as specified.
+    lists whose elements replace the current ones as specified. ``history``: the path of the audit history, if any.
     """
 
     id: str
@@ -43,6 +39,11 @@ class ConfigKind:
     is_replaced: bool = False
     since: int = 0
     exact: tuple[Path, ...] = ()
+    has_history: bool = True
+
+    @property
+    def history(self) -> str:
+        return f"{self.path}/history" if self.has_history else ""
 
 
 COORDINATOR = ConfigKind("coordinator", "the Coordinator", "/druid/coordinator/v1/config", "coordinatorConfig")
@@ -65,7 +66,11 @@ BROKER = ConfigKind(
     exact=(("queryBlocklist",),),
 )
 COMPACTION = ConfigKind(
-    "compaction", "automatic compaction", "/druid/indexer/v1/compaction/config/cluster", "compactionConfig"
+    "compaction",
+    "automatic compaction",
+    "/druid/indexer/v1/compaction/config/cluster",
+    "compactionConfig",
+    has_history=False,
 )
 
 
@@ -76,13 +81,12 @@ def canonical_config(kind: ConfigKind, config: Mapping[str, Any]) -> dict[str, A
 
 def merged_config(kind: ConfigKind, before: Mapping[str, Any], desired: Mapping[str, Any]) -> dict[str, Any]:
     """Return the desired configuration. InvalidInput if a field cannot be reset to its default."""
-    specified = without_fields(desired, unknown_config(kind, before, desired))
-    after = dict(drop_null_fields(before, specified, merge(before, specified, kind.kind)))
+    after = dict(drop_null_fields(before, desired, merge(before, desired, kind.kind)))
     if not kind.is_replaced:
-        nulls = [name for name, value in specified.items() if value is None and before.get(name) is not None]
+        nulls = [name for name, value in desired.items() if value is None and before.get(name) is not None]
         after.update({name: _empty_value(name, before[name]) for name in nulls})
     for path in kind.exact:
-        after = _with_list_replaced(path, before, specified, after)
+        after = _with_list_replaced(path, before, desired, after)
     return after
 
 
@@ -96,9 +100,7 @@ def _with_list_replaced(path: Path, before: Any, specified: Any, after: dict[str
     current, desired = value_at(before, path), value_at(specified, path)
     if not (isinstance(current, list) and isinstance(desired, list)):
         return after
-    return dict(
-        changed_at(after, path, lambda _merged: replace_list(current, without_unknown_fields(current, desired)))
-    )
+    return dict(changed_at(after, path, lambda _merged: replace_list(current, desired)))
 
 
 def _empty_value(name: str, value: Any) -> Any:

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """
-What is remembered of our last write: a marker in the context of the object itself, which Druid stores as sent. Pure.
+What is remembered of our last write: a marker in the context of the object itself, which Druid stores as sent, or in
+the comment of the write in Druid's audit history. Pure.
 
 Druid drops fields that it does not know, omits defaults, and changes values. What it makes of a specification is
 learnt from its own form of our last write, the baseline, not predicted: a difference that the baseline has as well is
@@ -62,7 +63,7 @@ class Marker(NamedTuple):
     specified: str
     at: str
     release: str
-    paths: str
+    paths: str = ""
     left_over: str = ""
 
     @property
@@ -98,8 +99,20 @@ def _parsed(text: Any) -> Marker | None:
     return Marker(specified, at, release, paths, left_over)
 
 
+def marked_comment(comment: str, marker: Marker) -> str:
+    """Return the comment of a write, for Druid's audit history of a document without a context, with the marker."""
+    return f"{comment} {KEY} {marker.text}".strip()
+
+
+def marker_in_comment(comment: str) -> Marker | None:
+    """Return the marker in the comment of a write, None if it has none."""
+    return _parsed(comment.rpartition(f"{KEY} ")[2])
+
+
 def without_marker(document: Any, place: Path) -> Any:
     """Return an object without the marker. An empty context is null, as Druid returns one that was never set."""
+    if not place:
+        return document
     *above, name = place
     return changed_at(document, tuple(above), lambda parent: _with_context(parent, name))
 
@@ -129,7 +142,7 @@ def with_marker(document: Mapping[str, Any], place: Path, marker: Marker) -> dic
     return {**document, name: changed}
 
 
-def digest_of(specified: Any, name: str, place: Path) -> str:
+def digest_of(specified: Any, name: str, place: Path = ()) -> str:
     """
     Return the digest of a document of the user, as parsed, for the object with this name.
 

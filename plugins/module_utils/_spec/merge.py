@@ -40,8 +40,14 @@ def merge(before: Any, desired: Any, kind: str = "") -> Any:
     return as_number(desired) if isinstance(before, int | float) else desired
 
 
+# Values of these types are the same JSON only if they are equal and of one type.
+_PLAIN = frozenset({str, int, bool, type(None)})
+
+
 def are_same(one: Any, other: Any) -> bool:
     """True if both are the same JSON, where true and 1 differ."""
+    if type(one) in _PLAIN and type(other) in _PLAIN:
+        return type(one) is type(other) and bool(one == other)
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
@@ -187,17 +193,6 @@ def unknown_in(before: Elements, desired: Elements) -> Iterator[tuple[int, str]]
     for index, element in enumerate(desired):
         if isinstance(element, Mapping) and _type(element) in known:
             yield from ((index, name) for name in element if name not in known[_type(element)])
-
-
-def without_unknown_fields(before: Elements, desired: Elements) -> Elements:
-    """Return the desired elements without the fields that Druid would drop."""
-    dropped = set(unknown_in(before, desired))
-    return [
-        {name: value for name, value in element.items() if (index, name) not in dropped}
-        if isinstance(element, Mapping)
-        else element
-        for index, element in enumerate(desired)
-    ]
 
 
 def _fields(elements: Elements) -> dict[str, set[str]]:

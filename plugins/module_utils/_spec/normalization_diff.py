@@ -7,12 +7,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._serde.table import class_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same, differ_in_type
-from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path, without
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import Path
 
 
 def added_fields(before: Any, after: Any, path: str = "") -> Iterator[str]:
@@ -44,6 +44,13 @@ def differing_values(one: Any, other: Any, path: str = "") -> Iterator[tuple[str
             yield from differing_values(each, counterpart, f"{path}[{index}]")
     elif not are_same(one, other):
         yield path, one, other
+
+
+def only_adds(before: Any, after: Any, fields: Container[str]) -> bool:
+    """Return whether all that differs are some of these fields, such as ``rules[0].colour``, which ``before`` lacks."""
+    others = (field for field in added_fields(before, after) if field not in fields)
+    differences = (differing_fields(before, after), added_fields(after, before), others)
+    return not any(True for each in differences for _field in each)
 
 
 def _are_lists_of_same_length(one: Any, other: Any) -> bool:
@@ -86,10 +93,3 @@ def unknown_fields(before: Any, desired: Any, kind: str, path: Path = ()) -> Ite
             yield from unknown_fields(before[name], value, druid_class.field(name).kind, (*path, name))
         elif druid_class.is_complete:
             yield (*path, name)
-
-
-def without_fields(document: Any, paths: Iterable[Path]) -> Any:
-    """Return ``document`` without these fields. Druid drops them, so they would never be in the desired state."""
-    for path in paths:
-        document = without(document, path)
-    return document

@@ -11,10 +11,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._serde.forms import whole
 from ansible_collections.druidops.druid.plugins.module_utils._serde.times import canonical_interval, canonical_period
-from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import (
-    replace_list,
-    without_unknown_fields,
-)
+from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import replace_list
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import changed_at
 from ansible_collections.druidops.druid.plugins.module_utils._values.parse import parse_boolean, parse_whole_number
@@ -40,21 +37,30 @@ def merged_rules(before: list[Any], datasource: str, desired: list[Any]) -> list
     if datasource == DEFAULT and not desired:
         remedy = "the rules of the cluster cannot be empty; to load everything, use a rule of type loadForever"
         raise InvalidInput("rules", [], remedy)
-    return replace_list(before, without_unknown_fields(before, desired))
+    return replace_list(before, desired)
 
 
 def _canonical(rule: Mapping[str, Any]) -> Rule:
-    specified: Rule = {name: value for name, value in rule.items() if value is not None}
+    specified: Rule = {
+        name: value
+        for name, value in rule.items()
+        if value is not None and not (value == "" and name in _NULL_IF_EMPTY)
+    }
     kind = str(specified.get("type"))
     if kind.startswith("load"):
-        specified["useDefaultTierForNull"] = parse_boolean(specified.get("useDefaultTierForNull", True))
+        specified["useDefaultTierForNull"] = _flag(specified.get("useDefaultTierForNull", True))
         specified.setdefault("tieredReplicants", _TIERS if specified["useDefaultTierForNull"] is True else {})
     if kind.endswith(_BY_PERIOD) and kind != _WITHOUT_FUTURE:
-        specified["includeFuture"] = parse_boolean(specified.get("includeFuture", True))
+        specified["includeFuture"] = _flag(specified.get("includeFuture", True))
     document: Any = specified
     for name, form in _FORMS.items():
         document = changed_at(document, (name,), form)
     return {name: value for name, value in document.items() if name not in _IGNORED}
+
+
+def _flag(value: Any) -> Any:
+    found = parse_boolean(value)
+    return bool(found) if isinstance(found, int) else found
 
 
 def _replicants(tiers: Any) -> Any:
@@ -70,5 +76,7 @@ _FORMS: Mapping[str, Callable[[Any], Any]] = {
     "period": canonical_period,
     "tieredReplicants": _replicants,
 }
+# Druid reads an empty text as null.
+_NULL_IF_EMPTY = ("period", "includeFuture", "useDefaultTierForNull")
 # Druid accepts it in a broadcast rule without any effect.
 _IGNORED = ("colocatedDataSources",)

@@ -50,7 +50,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads im
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ClusterResult
-    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import ConfigChanges, Narrow
+    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import ConfigChanges
 
 _VOLUME_MOUNT = re.compile(r"\.volumeMounts\[\d+\]\.name$")
 # kube-apiserver, for the data of a ConfigMap.
@@ -177,17 +177,15 @@ class ClusterReads(DryRuns):
                 self._known["Druid", question] = (answer,)
         return DruidState({question: self._known["Druid", question][0] for question in questions})
 
-    def config_changes(
-        self, result: ClusterResult, configs: Mapping[str, Mapping[str, Any]], narrow: Narrow
-    ) -> ConfigChanges:
-        """Return how Druid's dynamic configurations differ from these, by `narrow`; ConnectionUnavailable."""
+    def config_changes(self, result: ClusterResult, configs: Mapping[str, Mapping[str, Any]]) -> ConfigChanges:
+        """Return how Druid's dynamic configurations differ from these; ConnectionUnavailable."""
 
         def changes() -> ConfigChanges:
             from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import connected
             from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import find_configs
 
             with connected(self, result, self._options, "spec.dynamicConfig") as client:
-                return find_configs(client, configs, narrow)
+                return find_configs(client, configs)
 
         return self.ask("dynamic configurations", configs, changes)
 

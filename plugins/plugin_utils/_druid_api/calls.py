@@ -35,7 +35,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.dynamic_confi
     OVERLORD,
     TASK_RUNNER,
     ConfigKind,
-    canonical_config,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import request
@@ -130,9 +129,6 @@ _RESOURCES: Mapping[str, Callable[[DruidClient, str, Any], Resource]] = {
     DYNAMIC_CONFIG: lambda client, name, desired: DynamicConfig(client, DYNAMIC_CONFIGS[name], desired),
 }
 
-# Returns a change without the difference that comes only from Druid's normalization.
-Narrow = Callable[[DruidChange], DruidChange]
-
 
 class Written(NamedTuple):
     """The state of an object after a write, the warnings of the write, and those about fields that Druid drops."""
@@ -142,27 +138,16 @@ class Written(NamedTuple):
     unknown: tuple[str, ...] = ()
 
 
-def fetch_change(
-    client: DruidClient,
-    kind: str,
-    name: str,
-    what: str,
-    desired: Any,
-    narrow: Narrow = lambda change: change,
-) -> DruidChange:
+def fetch_change(client: DruidClient, kind: str, name: str, what: str, desired: Any) -> DruidChange:
     """Return the change that leads to the desired state. Only GETs are sent.
 
-    A difference that only comes from Druid's normalization is a warning, not a change. A supervisor and a compaction
-    remember that themselves; for others `narrow` returns what is due of a change.
+    A difference that only comes from Druid's normalization is a warning, not a change.
     """
     resource = _RESOURCES[kind](client, name, desired)
     found = converge(resource, check_mode=True)
-    change = DruidChange(kind, name, what, desired, found.before, found.after)
-    due = narrow(change)
-    if due is not change:
-        resource.compare(change.after, change.before)
     memory = resource.memory if isinstance(resource, RememberedDocument) else None
-    return replace(due, warnings=tuple(resource.warnings), unknown=tuple(resource.unknown), memory=memory)
+    warnings, unknown = tuple(resource.warnings), tuple(resource.unknown)
+    return DruidChange(kind, name, what, desired, found.before, found.after, warnings, unknown, memory)
 
 
 @dataclass(frozen=True)
@@ -174,17 +159,16 @@ class ConfigChanges:
     warnings: tuple[str, ...] = ()
 
 
-def find_configs(client: DruidClient, desired: Mapping[str, Mapping[str, Any]], narrow: Narrow) -> ConfigChanges:
+def find_configs(client: DruidClient, desired: Mapping[str, Mapping[str, Any]]) -> ConfigChanges:
     """Return the changes that lead to the desired configuration of each kind. Only GETs are sent.
 
     An error of one kind blocks that kind only. After a connection error no further request is sent.
     """
     found = ConfigChanges()
     for name, config in desired.items():
-        kind = DYNAMIC_CONFIGS[name]
-        what = f"{DYNAMIC_CONFIG} of {kind.name}"
+        what = f"{DYNAMIC_CONFIG} of {DYNAMIC_CONFIGS[name].name}"
         try:
-            change = fetch_change(client, DYNAMIC_CONFIG, name, what, canonical_config(kind, config), narrow)
+            change = fetch_change(client, DYNAMIC_CONFIG, name, what, config)
         except DruidError as error:
             finding = error_finding(error, what)
             found = replace(found, findings=(*found.findings, finding))
@@ -203,13 +187,6 @@ def write_change(client: DruidClient, change: DruidChange) -> Written:
         resource.memory = change.memory
     after = resource.write(change.before, change.after)
     return Written(after, tuple(resource.warnings), tuple(resource.unknown))
-
-
-def remaining_change(client: DruidClient, change: DruidChange, after: Any) -> DruidChange:
-    """Return what would change again after a write, since Druid has normalized it. It is not read again."""
-    resource = _RESOURCES[change.kind](client, change.id, change.desired)
-    again = resource.merge(after)
-    return replace(change, before=after, after=again, warnings=tuple(resource.warnings))
 
 
 ATTEMPTS = 3

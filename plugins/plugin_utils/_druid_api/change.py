@@ -7,13 +7,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import marked
 from ansible_collections.druidops.druid.plugins.module_utils._spec.diff import diff_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import are_same
-from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
 
 # The kinds of objects.
 SUPERVISOR = "supervisor"
@@ -56,23 +55,6 @@ class DruidChange:
         """Before and after for a diff, with their secrets marked."""
         before, after = diff_of(self.kind, self.before, self.after)
         return marked(before), marked(after)
-
-
-# Druid silently drops unknown fields, and normalizes some values: after a configuration was applied, its state still
-# differs from the desired one. A digest of both is recorded, by the id of the configuration. While it matches, that is
-# not applied again, and a warning names the differences. A supervisor and a compaction remember that themselves.
-Normalized = Mapping[str, str]
-
-
-def without_normalization(change: DruidChange, known: Normalized) -> DruidChange:
-    """Return the change without the difference that comes only from Druid's normalization."""
-    is_normalized = change.changed and known.get(change.id) == digest_of_normalization(change)
-    return replace(change, after=change.before) if is_normalized else change
-
-
-def digest_of_normalization(remaining: DruidChange) -> str | None:
-    """Return the digest of a difference that is left after a write, None if there is none."""
-    return digest([remaining.desired, remaining.before]) if remaining.changed else None
 
 
 class ListChange(NamedTuple):

@@ -171,7 +171,7 @@ class StepResult(Generic[_Step]):
 
     `reason`: that of the failure, if it is not the general one. `state`: what the steps after it find, even after a
     failure; None: the same as before. `warnings` are about what was written. `further` are steps that this one has
-    required, and done. `memory`: by object, a digest of what Druid has made of it; None if it is as written.
+    required, and done.
     """
 
     step: _Step
@@ -182,7 +182,6 @@ class StepResult(Generic[_Step]):
     state: Completed[Any] | None = None
     warnings: tuple[str, ...] = ()
     further: tuple[_Step, ...] = ()
-    memory: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
     def is_done(self) -> bool:

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.druidops.druid.plugins.module_utils._http.client import Connection
+from ansible_collections.druidops.druid.plugins.module_utils._http.client import Connection, DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._operations import module as _module
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.druid_lookups import remove_lookups
@@ -149,3 +149,22 @@ def test_operation_without_one_permission(druid_basic: Druid, name: str, row: di
     resource = rf"{missing.type}(?: {missing.name}\b|, that of (?:supervisor|task) )"
     assert re.search(rf"needs the permissions?\b.* {missing.action} on {resource}", result["msg"]), result["msg"]
     assert str(connection.password) not in json.dumps(result)
+
+
+def test_a_history_needs_no_further_permission_than_what_it_is_of(druid_basic: Druid, name: str) -> None:
+    misspelt = [
+        ("dynamic_config", {"coordinator": {"replicantLifetime": 15, "replicantLifetimes": 1}}),
+        ("retention_rules", {"datasource": name, "rules": [{"type": "loadForever", "colour": "red"}]}),
+    ]
+    noop = {"id": name, "spec": {"type": "NoopSupervisorSpec", "dataSources": [name]}}
+    for module, arguments in [*misspelt, ("supervisor", noop)]:
+        assert not run(administrator(druid_basic), module, arguments).get("failed")
+
+    rights = [Right.parse("CONFIG CONFIG READ"), Right.parse(f"DATASOURCE {name} READ")]
+    with user_with(druid_basic, rights) as connection:
+        for module, arguments in misspelt:
+            result = run(connection, module, arguments)
+            assert (result["changed"], len(result["warnings"])) == (False, 1), result
+            assert "unknown field" in json.dumps(result["warnings"])
+        with DruidClient(connection) as client:
+            assert len(client.get(f"/druid/indexer/v1/supervisor/{name}/history")) == 1

@@ -21,8 +21,6 @@ Fields of an entry:
 - ``since``, ``until``: the first and last major version of Druid that accepts it
 - ``running``: the supervisor is not suspended. ``topic``: the topic exists, as for one that is running
 - ``fails``: a part of the message of a task that Druid accepts, and that fails in a test
-- ``repeats``: Druid replaces a value that it does not know, which could be a change by others: every run sends it, with
-  the ``warnings``
 - ``quick``: it is part of `make test`
 
 ``@name@`` is a name that is unique to the run, ``@kafka@`` the address of Kafka, and ``@druid@`` the URL of Druid.
@@ -76,7 +74,6 @@ class Entry:
     running: bool = False
     topic: bool = False
     fails: str = ""
-    repeats: bool = False
     quick: bool = False
 
     @property

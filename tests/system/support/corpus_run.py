@@ -28,11 +28,20 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.merge import 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor import canonical
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, PartialFailure
 from ansible_collections.druidops.druid.tests.system.support.corpus import Entry, filled
+from ansible_collections.druidops.druid.tests.system.support.corpus_diff import (
+    Place,
+    Result,
+    differing,
+    leaves_of,
+    nulls_in,
+    nulls_of,
+    overlap,
+    shown,
+    unexpected,
+)
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct
 from testbed.druid.druid import Druid
 
-Place = tuple[Any, ...]
-Result = dict[str, Any]
 # Of GET and POST, by the option of dynamic_config.
 _CONFIGS = {
     "compaction": "/druid/indexer/v1/compaction/config/cluster",
@@ -44,6 +53,7 @@ _SUPERVISORS = "/druid/indexer/v1/supervisor"
 _COMPACTIONS = "/druid/coordinator/v1/config/compaction"
 _TASKS = ("task", "sql_ingest")
 _REMEMBERED = ("compaction", "supervisor")
+_ADOPTED = (*_REMEMBERED, "retention_rules")
 # Of GET.
 _PATHS = {
     "compaction": "/druid/coordinator/v1/config/compaction/{name}",
@@ -67,8 +77,9 @@ def problems(direct: Direct, entry: Entry) -> Iterator[str]:
             yield from life.change_back()
         if entry.module != _CONFIG:
             yield from life.remove()
-        if entry.module in _REMEMBERED and not (entry.running or entry.repeats):
+        if entry.module in _ADOPTED and not entry.running:
             yield from life.adopt()
+        if entry.module in _REMEMBERED and not entry.running:
             yield from life.lose_lines()
 
 
@@ -131,10 +142,8 @@ class _Life:
             self.is_there = True
             result = self.call(document, check_mode=check_mode)
             when = f"{step}, {'check' if check_mode else 'apply'}{' again' if number > 1 else ''}"
-            yield from self.judge(when, result, check_mode=check_mode, is_due=number < 2 or self.entry.repeats)
-            if self.entry.repeats:
-                yield from (f"{when}: does not warn of {each}" for each in self.missing_warnings(result, check_mode))
-            elif expected is not None and number < 2:
+            yield from self.judge(when, result, check_mode=check_mode, is_due=number < 2)
+            if expected is not None and number < 2:
                 derived = self.specified_nulls(document, result) - {*expected}
                 found = {
                     place: pair
@@ -158,27 +167,32 @@ class _Life:
         """Yield the problems of specifying the first values again: explicit ones are sent, also defaults."""
         document = self.entry.specified(self.values)
         explicit = self.entry.explicit(self.values)
-        if not explicit or self.entry.repeats:
+        if not explicit:
             return
         result = self.call(document, check_mode=True)
         found = leaves_of(result)
-        missing = [path for path in explicit if not any(_overlap(self.place(path), each) for each in found)]
+        missing = [path for path in explicit if not any(overlap(self.place(path), each) for each in found)]
         yield from (f"change back: does not change {path}" for path in missing)
         yield from self.specify("change back", document)
 
     def adopt(self) -> Iterator[str]:
         """Yield the problems of specifying what another client has sent, and then as another writer has it."""
         document = self.entry.specified(self.values)
-        is_supervisor = self.entry.module == "supervisor"
-        sent = document if is_supervisor else {"dataSource": self.values["name"], **document}
-        # the older API has no engine
+        match self.entry.module:
+            case "supervisor":
+                path, sent = _SUPERVISORS, document
+            case "retention_rules":
+                path, sent = self.path(), document["rules"]
+            case _:
+                path, sent = _COMPACTIONS, {"dataSource": self.values["name"], **document}
+        # the older API of compaction has no engine
         with suppress(DruidError):
-            self.direct.client.post(_SUPERVISORS if is_supervisor else _COMPACTIONS, sent)
+            self.direct.client.post(path, sent)
         self.is_there = True
         self.call(document, check_mode=False)
         for when, each in (("adopted", document), ("by another writer", _as_text(document))):
             if again := leaves_of(self.call(each, check_mode=True)):
-                yield f"{when}: changes again {_shown(again)}"
+                yield f"{when}: changes again {shown(again)}"
 
     def lose_lines(self) -> Iterator[str]:
         """Yield how the state without some lines differs from one that never had them."""
@@ -202,9 +216,9 @@ class _Life:
         # it stays as it is if it is not specified
         differences.pop(("suspended",), None)
         if differences:
-            yield f"without lines: leaves {_shown(differences)}"
+            yield f"without lines: leaves {shown(differences)}"
         if again := leaves_of(self.call(shorter, check_mode=True)):
-            yield f"without lines: changes again {_shown(again)}"
+            yield f"without lines: changes again {shown(again)}"
 
     def returned(self) -> Any:
         """Return what Druid has, without the marker, in one order."""
@@ -213,7 +227,7 @@ class _Life:
 
     def specified_nulls(self, document: Any, result: Result) -> set[Place]:
         """Return the places of the nulls in the diff that are specified; the diff has more levels than an old form."""
-        specified = {*_nulls(document, ())}
+        specified = {*nulls_in(document, ())}
         return {
             place for place in nulls_of(result) if any(place[-len(each) :] == each[-len(place) :] for each in specified)
         }
@@ -223,7 +237,7 @@ class _Life:
         # tasks of a supervisor that ran may be shut down after it
         writes = [each for each in self.direct.writes if not (self.entry.running and each.endswith("/shutdown"))]
         if result["changed"] != is_due:
-            yield f"{when}: changed={result['changed']} {_shown(leaves_of(result))}"
+            yield f"{when}: changed={result['changed']} {shown(leaves_of(result))}"
         due = is_due and not check_mode
         # what Druid makes of a compaction is remembered by a second write, which compacts nothing again
         if len(writes) != due and not (due and self.entry.module == "compaction" and writes == writes[:1] * 2):
@@ -232,11 +246,6 @@ class _Life:
         expected = (*self.entry.warnings, *(["Removed is what"] if when.startswith("change") else ()))
         found = [each for each in result.get("warnings", ()) if not any(part in each for part in expected)]
         yield from (f"{when}: warns {each!r}" for each in found)
-
-    def missing_warnings(self, result: Result, check_mode: bool) -> list[str]:
-        """Return the expected warnings that a write does not have."""
-        found = " ".join(result.get("warnings", ()))
-        return [] if check_mode else [part for part in self.entry.warnings if part not in found]
 
     def remove(self) -> Iterator[str]:
         """Yield the problems of removing it twice."""
@@ -316,55 +325,7 @@ class _Life:
 
     def is_derived(self, place: Place) -> bool:
         """True if Druid derives what is at this place."""
-        return any(_overlap(place, self.place(path)) for path in self.entry.derived)
-
-
-def leaves_of(result: Result) -> dict[Place, tuple[Any, Any]]:
-    """Return the paths at which the two sides of the diff differ, with both values."""
-    return {
-        place: pair for diff in result.get("diff", ()) for place, pair in differing(diff["before"], diff["after"], ())
-    }
-
-
-def nulls_of(result: Result) -> set[Place]:
-    """Return the places of the nulls that are sent, for each of which Druid has a default that is not predicted."""
-    return {place for diff in result.get("diff", ()) for place in _nulls(diff["after"], ())}
-
-
-def _nulls(document: Any, place: Place) -> Iterator[Place]:
-    if document is None:
-        yield place
-    pairs = (
-        document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
-    )
-    for key, value in pairs:
-        yield from _nulls(value, (*place, key))
-
-
-def unexpected(
-    found: Mapping[Place, tuple[Any, Any]], expected: Mapping[Place, Any], also: Mapping[Place, Any]
-) -> Iterator[str]:
-    """Yield the leaves that differ unexpectedly, and those that should differ and do not."""
-    for place, pair in found.items():
-        if not any(_overlap(place, each) for each in expected):
-            yield f"also changes {_shown({place: pair})}"
-    for place, value in expected.items():
-        inside = {each: found[each][1] for each in found if _overlap(each, place)}
-        if not inside:
-            yield f"does not change {_text(place)}"
-        elif place in inside and not (
-            holds(inside[place], value) or (place in also and holds(inside[place], also[place]))
-        ):
-            yield f"changes {_text(place)} to {inside[place]!r}, not {value!r}"
-
-
-def holds(found: Any, expected: Any) -> bool:
-    """True if all specified values are there; Druid adds others."""
-    if isinstance(found, Mapping) and isinstance(expected, Mapping):
-        return all(name in found and holds(found[name], value) for name, value in expected.items())
-    if isinstance(found, list) and isinstance(expected, list):
-        return len(found) == len(expected) and all(holds(*pair) for pair in zip(found, expected, strict=True))
-    return json.dumps(found) == json.dumps(expected)
+        return any(overlap(place, self.place(path)) for path in self.entry.derived)
 
 
 def _as_text(value: Any) -> Any:
@@ -374,27 +335,3 @@ def _as_text(value: Any) -> Any:
     if isinstance(value, list):
         return [_as_text(each) for each in value]
     return json.dumps(value) if isinstance(value, int) and (isinstance(value, bool) or 0 < value < 1000) else value
-
-
-def _overlap(one: Place, other: Place) -> bool:
-    return all(a == b for a, b in zip(one, other, strict=False))
-
-
-def _text(place: Place) -> str:
-    return "/".join(str(each) for each in place)
-
-
-def _shown(leaves: Mapping[Place, tuple[Any, Any]]) -> str:
-    return "; ".join(f"{_text(place)}: {before!r} -> {after!r}" for place, (before, after) in leaves.items())
-
-
-def differing(before: Any, after: Any, place: Place) -> Iterator[tuple[Place, tuple[Any, Any]]]:
-    """Yield place and values of each leaf that differs, at the level at which the structures differ."""
-    if isinstance(before, dict) and isinstance(after, dict):
-        for key in sorted(before.keys() | after.keys(), key=str):
-            yield from differing(before.get(key), after.get(key), (*place, key))
-    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for index, pair in enumerate(zip(before, after, strict=True)):
-            yield from differing(*pair, (*place, index))
-    elif json.dumps(before, sort_keys=True) != json.dumps(after, sort_keys=True):
-        yield place, (before, after)

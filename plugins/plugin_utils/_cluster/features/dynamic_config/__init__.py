@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import (
     BROKER,
@@ -17,10 +17,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_conf
     TASK_RUNNER,
     SpecifiedConfigs,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.dynamic_config.steps import (
-    ChangeConfig,
-    without_known,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.dynamic_config.steps import ChangeConfig
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
@@ -41,7 +38,6 @@ _SERVERS: Mapping[str, tuple[str, ...]] = {
     TASK_RUNNER: ("overlord", "coordinator"),
 }
 _ROUTER = ("router",)
-_FIELD = "dynamicConfig"
 
 
 class DynamicConfig(Feature):
@@ -53,9 +49,8 @@ class DynamicConfig(Feature):
         noted = Plan((), specified.findings, specified.warnings)
         if not specified.configs:
             return noted
-        known = (result.resource.get("status") or {}).get(_FIELD) or {}
         try:
-            changes = reads.config_changes(result, specified.configs, without_known(known))
+            changes = reads.config_changes(result, specified.configs)
         except ConnectionUnavailable as error:
             return replace(noted, findings=(*noted.findings, error.finding))
         return Plan(
@@ -63,12 +58,6 @@ class DynamicConfig(Feature):
             (*noted.findings, *changes.findings),
             (*noted.warnings, *changes.warnings),
         )
-
-    def status(self, result: ClusterResult) -> Mapping[str, Any]:
-        """Return the digests of what Druid has made of our writes, if there were some."""
-        written = {name: digest for step_result in result.results for name, digest in step_result.memory.items()}
-        known = {**((result.resource.get("status") or {}).get(_FIELD) or {}), **written}
-        return {_FIELD: {name: digest for name, digest in known.items() if digest}} if written else {}
 
 
 def due(desired: SpecifiedConfigs, cluster: Cluster, observed: Observed) -> SpecifiedConfigs:

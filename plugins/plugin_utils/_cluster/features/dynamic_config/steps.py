@@ -7,32 +7,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import DruidRequest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
-    DruidChange,
-    Normalized,
-    digest_of_normalization,
-    without_normalization,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, StepResult
-
-if TYPE_CHECKING:
-    from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import Narrow
-
-
-def without_known(known: Normalized) -> Narrow:
-    """Return what narrows a change to what is to be written; `known` is what Druid has made of earlier ones."""
-    return partial(without_normalization, known=known)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChangeConfig(DruidRequest):
-    """A change of a dynamic configuration of the cluster. What Druid makes of it is recorded in the status."""
+    """A change of a dynamic configuration of the cluster."""
 
     change: DruidChange
 
@@ -55,13 +41,7 @@ class ChangeConfig(DruidRequest):
         return self.change.marked
 
     def send(self, client: Any, _context: Context) -> StepResult[Step]:
-        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import (
-            remaining_change,
-            write_change,
-        )
+        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import write_change
 
         written = write_change(client, self.change)
-        remaining = remaining_change(client, self.change, written.after)
-        change = replace(self.change, after=written.after)
-        memory = {change.id: digest_of_normalization(remaining)}
-        return StepResult(self.of(change), warnings=(*written.warnings, *remaining.warnings), memory=memory)
+        return StepResult(self.of(replace(self.change, after=written.after)), warnings=written.warnings)

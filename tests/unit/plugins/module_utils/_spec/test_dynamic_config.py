@@ -83,7 +83,7 @@ CASES: dict[str, tuple[ConfigKind, Any, Any, Any]] = {
         {"debugDimensions": {"dataSource": "x"}},
     ),
     "null of nothing": (OVERLORD, _AFFINE, {"autoScaler": None}, {}),
-    "what Druid does not know": (COORDINATOR, _MOVES, {"maxSegmentToMove": 5}, {}),
+    "what Druid does not return is sent": (COORDINATOR, _MOVES, {"maxSegmentToMove": 5}, {"maxSegmentToMove": 5}),
     "a set of workers": (
         OVERLORD,
         _AFFINE,

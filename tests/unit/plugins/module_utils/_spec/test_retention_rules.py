@@ -43,6 +43,14 @@ CASES: dict[str, tuple[Any, Any]] = {
         {"type": "dropByPeriod", "period": "P1M", "includeFuture": "False"},
         {"type": "dropByPeriod", "period": "P1M", "includeFuture": False},
     ),
+    "what Druid reads as null": (
+        {"type": "loadByPeriod", "period": "", "includeFuture": "", "useDefaultTierForNull": ""},
+        {"type": "loadByPeriod", "includeFuture": True, **_TWO},
+    ),
+    "numbers as booleans": (
+        {"type": "loadByPeriod", "includeFuture": 2, "useDefaultTierForNull": 0},
+        {"type": "loadByPeriod", "includeFuture": True, "tieredReplicants": {}, "useDefaultTierForNull": False},
+    ),
     "the past has no future": (
         {"type": "dropBeforeByPeriod", "period": "P1M"},
         {"type": "dropBeforeByPeriod", "period": "P1M"},
@@ -105,8 +113,8 @@ def test_field_of_a_newer_release_is_no_change() -> None:
     assert merged_rules(newer, "a", LOADED) == newer
 
 
-def test_ignored_field_is_no_change() -> None:
-    assert merged_rules(LOADED, "a", [{**LOADED[0], "colour": "red"}]) == LOADED
+def test_a_field_that_druid_does_not_return_is_sent() -> None:
+    assert merged_rules(LOADED, "a", [{**LOADED[0], "colour": "red"}]) == [{**LOADED[0], "colour": "red"}]
 
 
 def test_empty_list_removes_rules_but_not_those_of_the_cluster() -> None:

@@ -357,20 +357,13 @@ def test_failed_read_is_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "normalized", "after"),
-    [
-        ({}, None, None),
-        ({"overlord": "x"}, None, {"overlord": "x"}),
-        ({"overlord": "x"}, {"overlord": "y"}, {"overlord": "y"}),
-        ({"overlord": "x"}, {}, None),
-    ],
+    ("before", "fields", "after"),
+    [({}, {}, None), ({"a": "x"}, {}, "x"), ({"a": "x"}, {"a": "y"}, "y"), ({"a": "x"}, {"a": {}}, None)],
 )
 def test_fields_of_features_are_kept_until_they_are_replaced(
-    before: dict[str, str], normalized: dict[str, str] | None, after: dict[str, str] | None
+    before: dict[str, str], fields: dict[str, Any], after: str | None
 ) -> None:
-    previous = {"dynamicConfig": before} if before else {}
-    fields = {} if normalized is None else {"dynamicConfig": normalized}
-    assert status(ClusterState(druid.cluster(), Observed(), [], previous, NOW), fields).get("dynamicConfig") == after
+    assert status(ClusterState(druid.cluster(), Observed(), [], before, NOW), fields).get("a") == after
 
 
 LONG = tuple(f"{number}{'x' * 900}" for number in range(5))
