@@ -34,7 +34,8 @@ options:
         RV(ignore:destructive) true.
       - Rejected without check mode, in which nothing would be prevented. Not for the operator.
     type: str
-    choices: [changes, destructive]
+    choices: [never, changes, destructive]
+    default: never
   plan_files:
     description:
       - Files on the controller, to which the plan is written, also in check mode. The form follows from the name, which

@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.userinfo im
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.connection import argument_spec
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import operator_environment, plan_files
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind import Kind
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import ARGUMENTS, CONSTRAINTS
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import ARGUMENTS, CONSTRAINTS, NEVER
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import InvalidResource
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.task import Task
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
@@ -95,7 +95,7 @@ class ReconcileAction(ActionBase):
         """Remove the files of an earlier plan; AnsibleActionFail if a pipeline would not get what it asks for."""
         files = arguments["plan_files"]
         problem = plan_files.problem_of(files) or plan_files.remove(files)
-        if arguments["fail_on"] and not self._task.check_mode:
+        if arguments["fail_on"] != NEVER and not self._task.check_mode:
             problem = "fail_on is for check mode (--check): otherwise the changes are made before the task fails."
         if problem:
             raise AnsibleActionFail(problem)

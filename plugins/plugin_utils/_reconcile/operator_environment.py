@@ -63,7 +63,7 @@ def with_environment(arguments: Mapping[str, Any], environment: Mapping[str, str
         "refuse_own_host": not _is_true(environment, "ALLOW_OWN_HOST"),
         "fail_when_blocked": False,
         # No text of a resource, which ansible-operator passes as variables, chooses a file of its pod.
-        "fail_on": None,
+        "fail_on": "never",
         "plan_files": [],
         "cache_kubeconfig": environment.get(CACHE, ""),
         "log": environment.get("DRUIDOPS_LOG", ""),

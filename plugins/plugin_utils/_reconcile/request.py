@@ -25,6 +25,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource
 )
 
 DEFAULT_NAMESPACE = "default"
+# On which planned changes a task fails.
+NEVER, CHANGES, DESTRUCTIVE = "never", "changes", "destructive"
 
 ARGUMENTS: Mapping[str, Any] = {
     "name": {"type": "str"},
@@ -38,7 +40,7 @@ ARGUMENTS: Mapping[str, Any] = {
     "allowed_reference_namespaces": {"type": "list", "elements": "str", "default": []},
     "refuse_own_host": {"type": "bool", "default": False},
     "fail_when_blocked": {"type": "bool", "default": True},
-    "fail_on": {"type": "str", "choices": ["changes", "destructive"]},
+    "fail_on": {"type": "str", "choices": [NEVER, CHANGES, DESTRUCTIVE], "default": NEVER},
     "plan_files": {"type": "list", "elements": "path", "default": []},
     "operator": {"type": "bool", "default": False},
     "ignored_variables": {"type": "list", "elements": "str"},
@@ -96,7 +98,7 @@ class Request(Generic[_Options]):
     wait_timeout: float = 600
     wait_sleep: float = 2
     wait_for_recovery: bool = False
-    fail_on: str | None = None
+    fail_on: str = NEVER
     is_default_namespace: bool = False
     not_applied: str = ""
 

@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.kind imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import Masking
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import DESTRUCTIVE, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import Report
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import Options, Request
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import CHANGES, NEVER, Options, Request
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
@@ -56,12 +56,12 @@ def of_outcome(
     return returned
 
 
-def _refusal(returned: Mapping[str, Any], fail_on: str | None) -> str:
+def _refusal(returned: Mapping[str, Any], fail_on: str) -> str:
     """Return the planned changes because of which a task fails; empty if there are none."""
-    if fail_on and returned["destructive"]:
+    if fail_on != NEVER and returned["destructive"]:
         destructive = (line for line in returned["plan"] if line.endswith(DESTRUCTIVE))
         return f"Destructive changes (fail_on: {fail_on}): {join_limited(destructive)}."
-    if fail_on == "changes" and returned["changed"]:
+    if fail_on == CHANGES and returned["changed"]:
         return f"Changes (fail_on: {fail_on}): {join_limited(returned['plan'])}."
     return ""
 

@@ -126,6 +126,14 @@ def test_the_defaults_of_the_role_are_those_of_its_specification(role: Role) -> 
 
 
 @each_role
+def test_the_defaults_are_accepted(role: Role) -> None:
+    """Ansible validates them as soon as the role is used without the collection's playbook."""
+    limited = {name: option for name, option in role_options(role).items() if "choices" in option}
+    assert limited
+    assert {name for name, option in limited.items() if option["default"] not in option["choices"]} == set()
+
+
+@each_role
 def test_role_passes_every_option_to_the_action(role: Role) -> None:
     [task] = yaml.safe_load((role.path / "tasks" / "reconcile.yml").read_text(encoding="utf-8"))
     arguments = task[f"druidops.druid.{role.action}"]

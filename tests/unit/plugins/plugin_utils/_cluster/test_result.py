@@ -104,10 +104,10 @@ ALL = "create ConfigMap n (destructive), delete PersistentVolumeClaim p (destruc
         ("destructive", Plan((DESTRUCTIVE,)), True, f"Destructive changes (fail_on: destructive): {ALL}"),
         # by a later reconcile, in a rollout
         ("changes", Plan(later=(DESTRUCTIVE,)), False, f"Destructive changes (fail_on: changes): later: {ALL}"),
-        (None, Plan((DESTRUCTIVE,)), True, ""),
+        ("never", Plan((DESTRUCTIVE,)), True, ""),
     ],
 )
-def test_changes_on_which_a_task_fails(fail_on: str | None, plan: Plan, changed: bool, message: str) -> None:
+def test_changes_on_which_a_task_fails(fail_on: str, plan: Plan, changed: bool, message: str) -> None:
     request = replace(REQUEST, fail_on=fail_on)
     returned = of_outcome(DRUID, request, Outcome(plan, changed), fail_when_blocked=False)
     expected = (True, f"Druid ns/c: {message}") if message else (None, None)

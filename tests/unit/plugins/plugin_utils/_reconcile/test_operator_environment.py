@@ -53,7 +53,7 @@ SET: dict[str, Any] = {
     "unfinished": "o",
     "refuse_own_host": True,
     "fail_when_blocked": False,
-    "fail_on": None,
+    "fail_on": "never",
     "plan_files": [],
 }
 
