@@ -18,7 +18,10 @@ LEAST = 64 * MIB
 OF_ANSIBLE = 256 * MIB
 # The flag of ansible-operator, and the variable with which `start` hands it on; that of a kind begins with it.
 FLAG, WORKERS = "--max-concurrent-reconciles", "MAX_CONCURRENT_RECONCILES"
-KINDS = ("Druid", "DruidIngestion", "Collector")
+# Kinds with one run at a time, unless the variable of the kind has another number: a run of them is short.
+OF_OBJECTS = ("DruidLookup",)
+KINDS = ("Druid", "DruidIngestion", "Collector", *OF_OBJECTS)
+GROUP = "druid.apache.org"
 # The limit of the container, with version 2 and 1 of cgroups.
 _OF_CONTAINER = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
@@ -44,8 +47,18 @@ def share(pod: int, workers: int) -> int:
 
 def workers(group: str, kind: str, environment: Mapping[str, str]) -> int:
     """How many runs of this kind ansible-operator has at the same time, by the variable of the kind and by the flag."""
-    values = (environment.get(name, "") for name in (f"{WORKERS}_{kind}_{group}".replace(".", "_").upper(), WORKERS))
+    values = (environment.get(name, "") for name in (_variable(group, kind), WORKERS))
     return next((int(each) for each in values if each.isdecimal() and int(each)), _processors())
+
+
+def _variable(group: str, kind: str) -> str:
+    return f"{WORKERS}_{kind}_{group}".replace(".", "_").upper()
+
+
+def of_start(flags: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of ansible-operator, which hands the numbers of its workers on to the runs."""
+    of_objects = {_variable(GROUP, kind): "1" for kind in OF_OBJECTS}
+    return {**of_objects, **environment, WORKERS: of_flag(flags)}
 
 
 def all_workers(group: str, environment: Mapping[str, str]) -> int:

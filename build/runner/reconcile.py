@@ -23,6 +23,7 @@ import ansible_collections.druidops.druid.plugins.plugin_utils as kernel
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm import Helm
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import CollectorKind
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.kinds import KINDS as OF_OBJECTS
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes import fields, schema
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import operator_environment
@@ -51,6 +52,8 @@ KINDS: Mapping[str, Kind[Any, Any, Any]] = {
     "operator_druid_ingestion.yml": INGESTION,
     "operator_collector.yml": CollectorKind(Helm(_helm, {}, {})),
 }
+# The playbook of several kinds: a variable names the one of a run.
+_OF_OBJECTS = "operator_druid_object.yml"
 
 
 def load_all() -> None:
@@ -58,7 +61,7 @@ def load_all() -> None:
     for found in pkgutil.walk_packages(kernel.__path__, f"{kernel.__name__}."):
         if found.name != _OF_ANSIBLE:
             importlib.import_module(found.name)
-    for kind in KINDS.values():
+    for kind in (*KINDS.values(), *OF_OBJECTS.values()):
         schema.spec_of(kind.name)
     fields.shape_of("Service").child("spec")
 
@@ -101,7 +104,7 @@ def _run(arguments: list[str], problem: str, wait: float) -> int:
     if run and not reason:
         run.begin()
         try:
-            return _reconcile(run, KINDS[os.path.basename(arguments[5])], (namespace, name), share)
+            return _reconcile(run, _kind_of(run, arguments[5]), (namespace, name), share)
         except NeedsAnsible as needed:
             reason = str(needed)
     ansible_runner.report(reason)
@@ -125,9 +128,15 @@ def _other_request(run: events.Run | None, options: Sequence[str], resource: tup
         return f"{options[3]} is not a playbook of the collection"
     meta = dict(zip(("namespace", "name"), resource, strict=True))
     found = run.read("extravars")
-    if found.pop(restrictions.META, None) != meta or found:
+    expected = OF_OBJECTS if os.path.basename(options[3]) == _OF_OBJECTS else (None,)
+    if found.pop(restrictions.META, None) != meta or found.pop(restrictions.KIND, None) not in expected or found:
         return f"it has other variables than the resource's name: {', '.join(found)}"
     return shipped.other_files(run.directory)
+
+
+def _kind_of(run: events.Run, playbook: str) -> Kind[Any, Any, Any]:
+    name = os.path.basename(playbook)
+    return OF_OBJECTS[run.read("extravars")[restrictions.KIND]] if name == _OF_OBJECTS else KINDS[name]
 
 
 def _reconcile(run: events.Run, kind: Kind[Any, Any, Any], resource: tuple[str, str], share: int) -> int:

@@ -25,6 +25,8 @@ NAME = "ansible-runner"
 # The variables that a run keeps: the name of the resource, and variables of watches.yaml with this prefix.
 META = "ansible_operator_meta"
 OURS = "druidops_"
+# The one that names the kind, of a playbook for several kinds.
+KIND = "druidops_kind"
 # Number of runs per resource with kept artifacts. With fewer, ansible-runner fails on the operator's link `latest`.
 MIN_ARTIFACTS = 6
 MAX_ARTIFACTS = 20

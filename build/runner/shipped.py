@@ -19,20 +19,22 @@ from pathlib import Path
 # `make docs` generates these: the SHA-256 of each file, and of the image's settings.
 # BEGIN DIGESTS
 DIGESTS: Mapping[str, str] = {
-    "meta/runtime.yml": "48dfaf6359ea902ce51dc22ce3a4d1f591fcf51c8685f292e0fb749f57b8a415",
+    "meta/runtime.yml": "93089cd3951379bc6018d14e97c8b032ca2c6e696d6666ec83c2ab947cbd9b6d",
     "playbooks/operator_collector.yml": "18a1e489345c374bec3fd2fc2047d0fee25ab7264d88586bc9edb5c3fe73fc00",
     "playbooks/operator_druid.yml": "91d3681c89505a67f648f436ea04d2f4490500787989cb9da5645c490c9abc4f",
     "playbooks/operator_druid_ingestion.yml": "f36ff7491486bf06b52abc1196a873b715ae201a887266fedf18955bb719d964",
+    "playbooks/operator_druid_object.yml": "9e81f30cc0d069b1fd732fc7e0a7b24a47421835fdc6af7577032bdf6b89296f",
     "plugins/action/cluster.py": "598b55a94c7f36967ebb01be6c2bad7c02b5782f1313d3793901569ee0d7e10b",
     "plugins/action/cluster_info.py": "a5204063421685c624e7180a902f2cc406fe0932e4ec5037c9ad8a53eb6acab7",
     "plugins/action/collector.py": "a600204c2d393c93eff336545121ffbf035edd047da57d01ee3a042a21a6fa28",
+    "plugins/action/druid_object.py": "07f6309644324e515a6a4a1ecd79bbc8be43306ebfacd37490a7d034400a524a",
     "plugins/action/ingestion.py": "9cdde00a93eb7d0cb18b1d7eb9d37de20e6df4a8a2116e96428bf022cdffb8fe",
     "plugins/action/requeue_after.py": "20f77de7c8bc179e8a09185b7ef054a531131404a350ab0418499d989f1fc2e2",
     "plugins/action/supervisor.py": "229eaaa8348271e4407713e8a47a659def298158556379dc1c449bb0bbdbd922",
     "roles/druid_cluster/defaults/main.yml": "b3b9511a113cd6c383512eb742f1822d5df15cea8a0e63496d041d313d0919a3",
     "roles/druid_cluster/meta/argument_specs.yml": "88fe359d4f25f0c92f6ecdbe1364150afc1acde614e6031bc6313e4108fc86ce",
     "roles/druid_cluster/meta/main.yml": "797f553be56777872b9c5f00c5b3eb38db045af25643ac4351ce6fb6485c1f8e",
-    "roles/druid_cluster/tasks/crds.yml": "db7cf6ff4a3f3cb8352b6b039086fdccd9f7fccf4f6dcdde565d4168defea269",
+    "roles/druid_cluster/tasks/crds.yml": "4245ef21badff59924f0333d11fa63723e54fecb03daec1512271fac41ef0f60",
     "roles/druid_cluster/tasks/main.yml": "9755ad8060180de6fafc24b034cff46520f6996d97ad888ea442bec8aeb8cd28",
     "roles/druid_cluster/tasks/reconcile.yml": "9b60e17bf0e7787d24f19db62cf1f808a0295daab712f975c43d7bea701b8493",
     "roles/druid_collector/defaults/main.yml": "ef3129bb0cc1390d018ef99358b3c69dc31ddf16257ad196a6e2b8c9df64a170",
@@ -49,7 +51,9 @@ DIGESTS: Mapping[str, str] = {
 SETTINGS = "8a9cc5d06b6d8d31b528b86fdb75e37ebbe96e314d6c0ee56b647e1abaf371a2"
 # END DIGESTS
 
-OWN = frozenset({"operator_druid.yml", "operator_druid_ingestion.yml", "operator_collector.yml"})
+OWN = frozenset(
+    {"operator_druid.yml", "operator_druid_ingestion.yml", "operator_druid_object.yml", "operator_collector.yml"}
+)
 # Which action a task of them has.
 _ROUTING = "meta/runtime.yml"
 # What they consist of, and where Ansible finds more: variables, roles, plugins.

@@ -38,7 +38,7 @@ def main() -> None:
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)
     # the runs have the environment of ansible-operator, which has its number of workers from the flag only
-    environment = {**os.environ, memory.WORKERS: memory.of_flag(sys.argv)}
+    environment = memory.of_start(sys.argv, os.environ)
     program = os.posix_spawn(sys.argv[1], sys.argv[1:], environment, setsigmask=())
     is_stopped = forward_signals(program)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)

@@ -28,11 +28,12 @@ from .table import Schemas, Table, TableError, without
 
 _FIELDS = Path(__file__).parent / "fields"
 _ROOT = Path(__file__).parents[2]
-# By the name of a table: the schema of the spec, for clusters and ingestions that are defined by variables.
-_SCHEMAS = {
+# By the name of a table: the schema of the spec, for resources that are defined by variables.
+SCHEMAS = {
     "druid": "plugins/plugin_utils/_cluster/schema.json",
     "druid_ingestion": "plugins/plugin_utils/_ingestion/schema.json",
     "collector": "plugins/plugin_utils/_collector/schema.json",
+    "druid_lookup": "plugins/plugin_utils/_druid_object/lookup.json",
 }
 _CACHED = str(CACHED.relative_to(_ROOT))
 _STRUCTURE = "plugins/plugin_utils/_kubernetes/structure.json"
@@ -59,7 +60,7 @@ def generated(openapi: OpenApi) -> dict[str, str]:
     """The content of every file by its path in the project."""
     embedded = Embedded(openapi, yaml.safe_load((_FIELDS / "kubernetes.yml").read_text()))
     texts = {_STRUCTURE: json.dumps(structure(openapi), indent=1, sort_keys=True) + "\n"}
-    for name, schema in _SCHEMAS.items():
+    for name, schema in SCHEMAS.items():
         table = Table.load(_FIELDS / f"{name}.yml", _FIELDS / "access.yml")
         schemas = Schemas(table, embedded)
         texts[f"config/crd/{table['plural']}.yaml"] = as_yaml(definition(table, schemas))

@@ -58,6 +58,8 @@ class Table:
     def load(cls, file: Path, shared: Path) -> Table:
         """The table in this file, with the types that it shares with others."""
         own, common = yaml.safe_load(file.read_text()), yaml.safe_load(shared.read_text())
+        if "base" in own:
+            own = _extended(yaml.safe_load(file.with_name(f"{own['base']}.yml").read_text()), own)
         return cls({**own, "types": {**own["types"], **common["types"]}})
 
     def __getitem__(self, key: str) -> Any:
@@ -74,6 +76,12 @@ class Table:
 
     def __contains__(self, name: str) -> bool:
         return name in self.content["types"]
+
+
+def _extended(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """A table with the fields of each type and the columns of its base after its own."""
+    types = {name: [*own["types"].get(name, ()), *lines] for name, lines in base["types"].items()}
+    return {**base, **own, "columns": [*own["columns"], *base["columns"]], "types": {**own["types"], **types}}
 
 
 def _check(kind: str, line: Mapping[str, Any]) -> None:

@@ -25,16 +25,17 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.lookup i
     Lookup,
     Tiers,
     all_lookups,
+    are_loaded,
     loaded_versions,
+    servers_of,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import WaitTimeout, wait_until
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import masked
 from ansible_collections.druidops.druid.plugins.module_utils._spec.lookup import (
-    EXTENSIONS,
     FACTORY,
     DesiredLookup,
     desired_lookup,
-    is_newer,
+    not_loaded,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
     NOT_SET,
@@ -84,7 +85,7 @@ class _Load:
 
     def servers(self, tiers: Tiers) -> list[dict[str, Any]]:
         """Return the servers of the tier, and what each has loaded."""
-        return _servers(tiers, self.tier, self.id, self.version)
+        return servers_of(tiers, self.tier, self.id, self.version)
 
 
 def _ensure_one(
@@ -140,7 +141,7 @@ def _wait(client: DruidClient, loads: list[_Load], report: ModuleResult, timeout
         return found
 
     def is_met(_found: _Found) -> bool:
-        return not found.error and all(_are_loaded(load.servers(found.tiers)) for load in loads)
+        return not found.error and all(are_loaded(load.servers(found.tiers)) for load in loads)
 
     problem = ""
     try:
@@ -152,7 +153,7 @@ def _wait(client: DruidClient, loads: list[_Load], report: ModuleResult, timeout
     for load in loads:
         with report.part_of(load.item):
             servers = load.item.result["servers"] = load.servers(found.tiers)
-            if problem and (found.error or not _are_loaded(servers)):
+            if problem and (found.error or not are_loaded(servers)):
                 raise DruidError(sentences(problem, found.error or _why_not(client, load, servers)))
 
 
@@ -179,45 +180,10 @@ def _why_not(client: DruidClient, load: _Load, servers: list[dict[str, Any]]) ->
         return "Another client has removed the lookup during the wait"
     if current.version != load.version:
         return f"Another client has replaced the lookup during the wait, by version {current.version!r}"
-    if not servers:
-        return f"Tier {load.tier!r} has no servers. Check its name (druid.lookup.lookupTier of the servers)"
-    extension = EXTENSIONS.get(load.type)
-    missing = f"that the extension {extension} is in druid.extensions.loadList there, and " if extension else ""
-    names = ", ".join(
-        each["server"] + (f" (has version {each['version']!r})" if each["version"] else "")
-        for each in servers
-        if not each["loaded"]
-    )
-    remedy = f"Check {missing}the log of these servers"
-    if any(is_newer(each["version"] or "", load.version or "") for each in servers):
-        # its lookup was removed, and another client has created it again
-        remedy = "A server keeps a newer version. Remove the lookup, and create it again without a version in spec"
-    return f"Not loaded by: {names}. Druid has version {load.version!r}. {remedy}"
+    return not_loaded(load.type, load.tier, load.version, servers)
 
 
-# The servers.
-
-
-def _servers(tiers: Tiers, tier: str, identifier: str, version: str | None) -> list[dict[str, Any]]:
-    """Return what each server of a tier has loaded of a lookup.
-
-    A server that has another version has not loaded it, even if that version sorts after it: Druid would keep it.
-    """
-    loaded = tiers.get(tier, {})
-    return [
-        {
-            "server": server,
-            "version": loaded[server].get(identifier),
-            "known": bool(loaded[server]),
-            "loaded": identifier in loaded[server] and loaded[server][identifier] == version,
-        }
-        for server in sorted(loaded)
-    ]
-
-
-def _are_loaded(servers: list[dict[str, Any]]) -> bool:
-    """Return whether there are servers, and all have loaded it: nothing can use a lookup of a tier without servers."""
-    return bool(servers) and all(each["loaded"] for each in servers)
+# Reading.
 
 
 def lookup_info(client: DruidClient, params: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -244,11 +210,11 @@ def _lookups(client: DruidClient, tier: str | None, identifier: str | None) -> T
 
 def _entry(tier: str, identifier: str, lookup: Mapping[str, Any], loaded: Tiers | None) -> dict[str, Any]:
     version = lookup.get("version")
-    servers = _servers(loaded or {}, tier, identifier, version)
+    servers = servers_of(loaded or {}, tier, identifier, version)
     return {
         "id": identifier,
         "tier": tier,
         "version": version,
         "spec": masked({FACTORY: lookup[FACTORY]}),
-        **({} if loaded is None else {"loaded": _are_loaded(servers), "servers": servers}),
+        **({} if loaded is None else {"loaded": are_loaded(servers), "servers": servers}),
     }

@@ -54,6 +54,28 @@ def _versions(lookups: Mapping[str, Any]) -> dict[str, Any]:
     return {name: each["version"] if isinstance(each, Mapping) else each for name, each in lookups.items()}
 
 
+def servers_of(tiers: Tiers, tier: str, identifier: str, version: str | None) -> list[dict[str, Any]]:
+    """Return what each server of a tier has loaded of a lookup.
+
+    A server that has another version has not loaded it, even if that version sorts after it: Druid would keep it.
+    """
+    loaded = tiers.get(tier, {})
+    return [
+        {
+            "server": server,
+            "version": loaded[server].get(identifier),
+            "known": bool(loaded[server]),
+            "loaded": identifier in loaded[server] and loaded[server][identifier] == version,
+        }
+        for server in sorted(loaded)
+    ]
+
+
+def are_loaded(servers: list[dict[str, Any]]) -> bool:
+    """Return whether there are servers, and all have loaded it: nothing can use a lookup of a tier without servers."""
+    return bool(servers) and all(each["loaded"] for each in servers)
+
+
 class Lookup(Document):
     """
     A lookup of a tier without its version, as ``{lookupExtractorFactory}``. ``desired`` replaces it; None removes it.

@@ -40,6 +40,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._values.errors impo
     NOT_SET,
     DruidError,
     InvalidInput,
+    MissingRole,
     UncertainState,
     sentences,
 )
@@ -107,7 +108,7 @@ class Record(Document):
     def _require_roles(self, store: Store, roles: Iterable[str]) -> None:
         """Raise an error before anything is sent if a role does not exist."""
         if (new := {*roles}) and (missing := sorted(new - {*store.names("roles")})):
-            raise InvalidInput("roles", missing, "does not exist. Create roles first, with the module role")
+            raise MissingRole("roles", missing, "does not exist. Create roles first, with the module role")
 
     def _warn_all(self, texts: Iterable[str]) -> None:
         for text in texts:

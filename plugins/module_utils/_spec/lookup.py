@@ -11,7 +11,7 @@ of the current one, as Java compares strings.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -95,3 +95,21 @@ def is_newer(version: str, other: str) -> bool:
     """Return whether a version sorts after another one, as Java compares strings: by UTF-16."""
     one, two = (each.encode("utf-16-be", "surrogatepass") for each in (version, other))
     return one > two
+
+
+def not_loaded(kind: str, tier: str, version: str | None, servers: Sequence[Mapping[str, Any]]) -> str:
+    """Return which servers of a tier have not loaded a lookup of this type in this version, and what to check."""
+    if not servers:
+        return f"Tier {tier!r} has no servers. Check its name (druid.lookup.lookupTier of the servers)"
+    extension = EXTENSIONS.get(kind)
+    missing = f"that the extension {extension} is in druid.extensions.loadList there, and " if extension else ""
+    names = ", ".join(
+        each["server"] + (f" (has version {each['version']!r})" if each["version"] else "")
+        for each in servers
+        if not each["loaded"]
+    )
+    remedy = f"Check {missing}the log of these servers"
+    if any(is_newer(each["version"] or "", version or "") for each in servers):
+        # its lookup was removed, and another client has created it again
+        remedy = "A server keeps a newer version. Remove the lookup, and create it again without a version in spec"
+    return f"Not loaded by: {names}. Druid has version {version!r}. {remedy}"

@@ -33,6 +33,10 @@ class InvalidInput(DruidError):
         super().__init__(f"{name}{shown}: {without_userinfo(remedy)}")
 
 
+class MissingRole(InvalidInput):
+    """Roles of a user or a group mapping do not exist, yet or any more."""
+
+
 def displayed(value: Any) -> str:
     """Return the value as YAML and JSON write it, not as Python does; a string in single quotes.
 

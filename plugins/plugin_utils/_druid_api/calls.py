@@ -143,7 +143,11 @@ def fetch_change(client: DruidClient, kind: str, name: str, what: str, desired: 
 
     A difference that only comes from Druid's normalization is a warning, not a change.
     """
-    resource = _RESOURCES[kind](client, name, desired)
+    return change_of(_RESOURCES[kind](client, name, desired), kind, name, what, desired)
+
+
+def change_of(resource: Resource, kind: str, name: str, what: str, desired: Any) -> DruidChange:
+    """Return the change of a resource that leads to its desired state. Only GETs are sent."""
     found = converge(resource, check_mode=True)
     memory = resource.memory if isinstance(resource, RememberedDocument) else None
     warnings, unknown = tuple(resource.warnings), tuple(resource.unknown)
@@ -185,6 +189,11 @@ def write_change(client: DruidClient, change: DruidChange) -> Written:
     resource = _RESOURCES[change.kind](client, change.id, change.desired)
     if isinstance(resource, RememberedDocument) and change.memory is not None:
         resource.memory = change.memory
+    return write_resource(resource, change)
+
+
+def write_resource(resource: Resource, change: DruidChange) -> Written:
+    """Write the change of a resource, likewise."""
     after = resource.write(change.before, change.after)
     return Written(after, tuple(resource.warnings), tuple(resource.unknown))
 

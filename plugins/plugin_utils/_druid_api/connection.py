@@ -224,6 +224,11 @@ class _Content:
             ) from None
 
 
+def secret_value(key: SecretKey, secret: Manifest | None, name: str) -> str:
+    """Return the value of a key in a Secret; ConnectionUnavailable names what is missing."""
+    return _content(key, secret).value(name)
+
+
 def _content(key: SecretKey, secret: Manifest | None) -> _Content:
     if secret is None:
         message = f"{key.field}: there is no Secret {key.name} in namespace {key.namespace}. Create it."

@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
     UnknownPath,
     Unreachable,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, InvalidInput
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, InvalidInput, MissingRole
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Druid, Step, StepResult
@@ -67,6 +67,7 @@ class Request(Step):
 
 
 _REASONS: tuple[tuple[type[DruidError], str], ...] = (
+    (MissingRole, reasons.ROLE_NOT_FOUND),
     (InvalidInput, reasons.INVALID_SPEC),
     (Unreachable, reasons.DRUID_UNREACHABLE),
     (InvalidResponse, reasons.DRUID_UNREACHABLE),

@@ -13,6 +13,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import differing_fields
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.resource import NOTE_ANNOTATION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, owners, record_check
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     MAX_BYTES,
@@ -26,7 +27,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.owners i
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import replaced_task
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
     FINALIZER,
-    NOTE_ANNOTATION,
     RETRY_ANNOTATION,
     Ingestion,
     record_name,

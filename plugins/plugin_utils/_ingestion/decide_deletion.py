@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import error_finding
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.state import (
+    is_lasting,
+    terminating_parent,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, record_check
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
@@ -36,7 +40,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps im
     Step,
     Terminate,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import DELETING, Finding
 
@@ -153,28 +156,13 @@ def _without_druid(
     """Return the plan while nothing can be terminated: to retry, unless Druid or the parent is also deleted."""
     if not deletion.has_resource:
         return Plan(findings=(problem if problem is deletion.refusal else _with_remedy(problem),))
-    if _is_lasting(problem, reads.observe()):
+    if is_lasting(problem, reads.observe()):
         why = f"{problem.message} So {deletion.what} was not terminated: {record.id} may still run."
         return _released(deletion, *retained, why)
-    if parent := _parent(reads):
+    if parent := terminating_parent(reads):
         also = f"The {parent} is also being deleted: {record.id} was not terminated and may still run."
         return _released(deletion, f"{problem.message} {also}")
     return Plan(findings=(_with_remedy(problem), DELETING))
-
-
-def _is_lasting(problem: Finding, observed: Observed) -> bool:
-    """True when the address or Secret of Druid is deleted; a wrong one may be fixed, so it is retried."""
-    if problem.reason == reasons.SECRET_NOT_FOUND:
-        return None in observed.secrets.values()
-    return problem.reason == reasons.CLUSTER_NOT_FOUND
-
-
-def _parent(reads: IngestionReads) -> str:
-    """Return which parent of the resource is also being deleted; empty if none is."""
-    cluster = reads.observe().cluster
-    if cluster is not None and is_terminating(cluster):
-        return "cluster"
-    return "namespace" if reads.is_namespace_terminating() else ""
 
 
 def _with_remedy(problem: Finding) -> Finding:

@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.resource import API_VERSION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
-    API_VERSION,
     KIND,
     Ingestion,
     record_labels,

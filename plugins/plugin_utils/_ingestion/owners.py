@@ -19,6 +19,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._spec.supervisor im
     supervisor_warnings,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.resource import age, of_same_druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
     SubmittedTask,
@@ -32,30 +33,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec imp
     AUTOCOMPACT,
     SUPERVISORS,
     Ingestion,
-    canonical_url,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
-
-
-def of_same_druid(ingestion: Ingestion, siblings: Iterable[Ingestion]) -> list[Ingestion]:
-    """Return the other resources for the same Druid that are not terminating."""
-    own = _target(ingestion)
-    return [each for each in siblings if not each.is_terminating and _target(each) == own]
-
-
-def age(ingestion: Ingestion) -> tuple[str, str]:
-    """Return the sort key that has the oldest resource first: it owns what several specify."""
-    # an ingestion without a resource has no age: it counts as the youngest
-    return ingestion.created or "9999", ingestion.uid or ""
-
-
-def _target(ingestion: Ingestion) -> tuple[str | None, Any]:
-    """Return the specified Druid; an invalid value is a target of its own."""
-    endpoint = ingestion.spec.get("endpoint")
-    return ingestion.cluster, canonical_url(endpoint.get("url") if isinstance(endpoint, Mapping) else endpoint)
-
 
 Field = Literal["compaction", "rules"]
 FIELDS: tuple[Field, ...] = ("compaction", "rules")

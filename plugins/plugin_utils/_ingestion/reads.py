@@ -7,9 +7,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
@@ -17,7 +16,6 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources import s
 from ansible_collections.druidops.druid.plugins.module_utils._resources.task import report_of, status_of, unknown_fields
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import OWN_IDS, datasource_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task import Job, failure
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names as cluster_names
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import fetch_change
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import (
     COMPACTION,
@@ -25,14 +23,18 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     SUPERVISOR,
     DruidChange,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import connect
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import SecretKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.reads import (
+    DruidReads,
+    reading_druid,
+    surroundings,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import batch, record_check
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
     former_datasource,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, druid_connection
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.owners import (
     desired_supervisor,
     is_specified_by_another,
@@ -48,57 +50,15 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state im
     TaskState,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError, TooDeep
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Druid
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 
 
 def observe(reads: Reads, ingestion: Ingestion, secrets: tuple[SecretKey, ...]) -> Observed:
     """Read the objects in Kubernetes; `secrets` are those with permission."""
-    cluster = reads.get(cluster_names.KIND, ingestion.cluster) if ingestion.cluster else None
     config_map = reads.get("ConfigMap", record_name(ingestion.name))
-    return Observed(
-        config_map=config_map,
-        record=record_check.believed(config_map, ingestion),
-        cluster=cluster,
-        services=_services(reads, cluster["metadata"]["name"]) if cluster else (),
-        secrets={key: reads.get("Secret", key.name, key.namespace) for key in secrets},
-        siblings=tuple(map(Ingestion.from_resource, _siblings(reads, ingestion))),
-    )
-
-
-def _services(reads: Reads, cluster: str) -> tuple[Manifest, ...]:
-    """Return the Services with the label of the cluster; none if the name is too long for a label."""
-    if len(cluster) > cluster_names.MAX_LABEL_CHARACTERS:
-        return ()
-    return reads.list_objects("Service", f"{cluster_names.CLUSTER_LABEL}={cluster}")
-
-
-def _siblings(reads: Reads, ingestion: Ingestion) -> list[Manifest]:
-    """Return the other resources of the namespace; none without the CRD."""
-    listed: Iterable[Manifest]
-    try:
-        listed = reads.list_objects(KIND)
-    except TooDeep:
-        listed = _one_by_one(reads)
-    except ApiError as error:
-        if ingestion.uid is None and error.is_missing_kind:
-            return []
-        raise
-    return [each for each in listed if each["metadata"]["name"] != ingestion.name]
-
-
-def _one_by_one(reads: Reads) -> list[Manifest]:
-    """Return the readable resources: an unreadable one must not block all others of its namespace.
-
-    It specifies no supervisor, like any invalid one; its own reconcile reports the problem.
-    """
-    found: list[Manifest | None] = []
-    for name in reads.names(KIND):
-        with suppress(TooDeep):
-            found.append(reads.get(KIND, name))
-    return [each for each in found if each is not None]
+    around = surroundings(reads, KIND, ingestion, secrets)
+    return Observed(config_map=config_map, record=record_check.believed(config_map, ingestion), **around)
 
 
 def fetch_state(client: DruidClient, ingestion: Ingestion, record: LastApplied) -> DruidState:
@@ -189,76 +149,50 @@ def _rules(ingestion: Ingestion, record: LastApplied, siblings: tuple[Ingestion,
         yield RETENTION_RULES, now, []
 
 
-class IngestionReads(Reads):
-    """The reads of one reconcile. DruidError if Druid does not respond, or if the spec is invalid.
+class IngestionReads(DruidReads):
+    """The reads of one reconcile of an ingestion. DruidError if Druid does not respond, or if the spec is invalid."""
 
-    `secrets` are those with permission. `druid` returns the client, which is connected when it is first used.
-    """
-
-    def __init__(
-        self,
-        api: KubernetesApi,
-        ingestion: Ingestion,
-        secrets: tuple[SecretKey, ...],
-        druid: Callable[[], DruidClient],
-    ) -> None:
-        super().__init__(api, ingestion.namespace)
-        self._ingestion = ingestion
-        self._secrets = secrets
-        self._druid = druid
-        # for the report, of a deletion that may read nothing
-        self.observed = Observed()
-
-    def observe(self) -> Observed:
-        """Return the objects in Kubernetes, on which the connection to Druid depends."""
-        self.observed = self.ask("objects", None, lambda: observe(self, self._ingestion, self._secrets))
-        return self.observed
-
-    def connect(self) -> None:
-        """Connect to Druid, without a request. ConnectionUnavailable names what is missing."""
-        self._druid()
+    observed: Observed
 
     def state(self, ingestion: Ingestion, record: LastApplied) -> DruidState:
         """Return the supervisor or the task."""
         about = ingestion, record
-        return self.ask("state", about, lambda: fetch_state(self._druid(), *about))
+        return self.in_druid("state", about, lambda client: fetch_state(client, *about))
 
     def datasource(
         self, ingestion: Ingestion, record: LastApplied, siblings: tuple[Ingestion, ...]
     ) -> tuple[DruidChange, ...]:
         """Return the specified compaction and retention rules, and those to remove."""
         about = ingestion, record, siblings
-        return self.ask("datasource", about, lambda: fetch_datasource(self._druid(), *about))
+        return self.in_druid("datasource", about, lambda client: fetch_datasource(client, *about))
 
     def task_status(self, task: str) -> Mapping[str, Any] | None:
         """Return Druid's status of a task, None if it does not know it."""
-        return self.ask("task", task, lambda: status_of(self._druid(), task))
+        return self.in_druid("task", task, lambda client: status_of(client, task))
 
     def unknown_fields(self, job: Job, attempt: int) -> str:
         """Return the message about fields of a submitted attempt that Druid does not know; empty if there are none."""
-        return self.ask("unknown fields", (job, attempt), lambda: unknown_fields(self._druid(), job, attempt))
+        about = job, attempt
+        return self.in_druid("unknown fields", about, lambda client: unknown_fields(client, *about))
 
     def has_supervisor(self, supervisor: str) -> bool:
         """Return whether Druid has a supervisor."""
-        return self.ask("supervisor", supervisor, lambda: bool(supervisor_status.status_of(self._druid(), supervisor)))
+        return self.in_druid(
+            "supervisor", supervisor, lambda client: bool(supervisor_status.status_of(client, supervisor))
+        )
 
     def has_own_ids(self, ingestion: Ingestion, siblings: Sequence[Ingestion]) -> bool:
         """Return whether Druid supports ids of supervisors; requested only if a spec has one."""
         about = ingestion, siblings
-        return self.ask("ids", about, lambda: has_own_ids(self._druid(), *about))
+        return self.in_druid("ids", about, lambda client: has_own_ids(client, *about))
 
 
-@contextmanager
 def reading(
     api: KubernetesApi, ingestion: Ingestion, secrets: tuple[SecretKey, ...], options: Options
-) -> Iterator[tuple[IngestionReads, Druid]]:
-    """Yield the reader of a reconcile, and the client for its writes, which is disconnected from Druid at the end."""
-    with ExitStack() as connections:
+) -> AbstractContextManager[tuple[IngestionReads, Druid]]:
+    """Return the reader of a reconcile, and the client for its writes."""
 
-        @cache
-        def druid() -> DruidClient:
-            details = druid_connection(reads, ingestion, reads.observe(), options)
-            return connections.enter_context(connect(details, options.timeouts, options.meter))
+    def create(druid: Callable[[], DruidClient]) -> IngestionReads:
+        return IngestionReads(api, ingestion.namespace, lambda reads: observe(reads, ingestion, secrets), druid)
 
-        reads = IngestionReads(api, ingestion, secrets, druid)
-        yield reads, lambda _purpose: druid()
+    return reading_druid(create, ingestion, options)

@@ -15,6 +15,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import request
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import disallowed_secret, secrets_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.resource import API_VERSION, readable
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import (
     decide,
     with_abandoned,
@@ -30,7 +31,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reads import IngestionReads, reading
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
-    API_VERSION,
     KIND,
     Ingestion,
     problems,
@@ -171,12 +171,9 @@ def _collision(ingestion: Ingestion) -> Finding:
     )
 
 
-_SHAPES = {"druidCluster": str, "ingestion": dict, "auth": dict, "endpoint": dict}
-
-
 def finalize(api: KubernetesApi, resource: Manifest, options: Options) -> IngestionResult:
     """Terminate the supervisor or task, and remove the finalizer. The spec may be invalid."""
-    resource = _readable(resource)
+    resource = readable(resource, ingestion=dict)
     planned = IngestionResult(resource, Plan(), Ingestion.from_resource(resource))
     deletion = _deletion(planned, options, has_resource=True)
     with _reading(api, deletion, options) as (reads, druid):
@@ -248,16 +245,3 @@ def _carried_out(context: Context, planned: IngestionResult, options: Options) -
         return planned
     result = act(context, planned)
     return replace(result, is_deleted=result.failed_step is None)
-
-
-def _readable(resource: Manifest) -> Manifest:
-    """Return the resource with the readable fields of its spec: it may be stored under an older schema."""
-    spec = resource.get("spec")
-    fields = spec.items() if isinstance(spec, dict) else ()
-    return {**resource, "spec": {name: value for name, value in fields if _is_readable(name, value)}}
-
-
-def _is_readable(name: str, value: object) -> bool:
-    if name == "endpoint" and isinstance(value, dict):
-        return isinstance(value.get("url", ""), str)
-    return isinstance(value, _SHAPES.get(name, object))

@@ -28,6 +28,7 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task import Job
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.resource import NOTE_ANNOTATION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import (
     SUCCESS,
     current,
@@ -47,7 +48,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_app
     with_task,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
-    NOTE_ANNOTATION,
     RETRY_ANNOTATION,
     Ingestion,
     record_name,

@@ -12,29 +12,25 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.module_utils._http.address import server_url
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import masked
 from ansible_collections.druidops.druid.plugins.module_utils._spec.identity import datasource_of
-from ansible_collections.druidops.druid.plugins.module_utils._spec.normalization_diff import differing_fields
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import (
-    MAX_VALUE_LENGTH,
-    InvalidInput,
-    truncate,
-)
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import MAX_VALUE_LENGTH, truncate
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import TOO_DEEP, is_too_deep
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.resource import (
+    DruidObject,
+    plain_secrets,
+    problems_of_target,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import CustomResource, mapping
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource import mapping
 
-API_VERSION = "druid.apache.org/v1alpha1"
 KIND = "DruidIngestion"
 
 # The Go operator's, so that either can take over from the other.
 FINALIZER = "druidingestion.datainfra.io/finalizer"
 # A new value requests one more attempt of a failed batch.
 RETRY_ANNOTATION = "druid.apache.org/retry"
-# What was or will be submitted for the resource, and which record of it is believed (``record_check``): JSON.
-NOTE_ANNOTATION = "druid.apache.org/submitted"
 
 RECORD_SUFFIX = "-ingestion"
 _MOST_CHARACTERS = 253
@@ -67,7 +63,7 @@ def record_labels() -> dict[str, str]:
     return {"app.kubernetes.io/name": "druid-ingestion", "app.kubernetes.io/managed-by": "druidops"}
 
 
-class Ingestion(CustomResource):
+class Ingestion(DruidObject):
     """One DruidIngestion; `uid` is None without a resource. Its spec has the CRD's shape.
 
     It may have been stored under an older schema: a part that is not a mapping counts as not set.
@@ -118,11 +114,6 @@ class Ingestion(CustomResource):
         return bool(self.spec.get("resumePolicy") == "Reset")
 
     @property
-    def retains(self) -> bool:
-        """Whether the supervisor or a running task outlives the resource."""
-        return bool(self.spec.get("deletionPolicy") == "Retain")
-
-    @property
     def reports_drift_only(self) -> bool:
         return bool(self.spec.get("driftPolicy") == "Report")
 
@@ -135,27 +126,6 @@ class Ingestion(CustomResource):
     def retry(self) -> str:
         """The value of the annotation that requests one more attempt."""
         return self.annotations.get(RETRY_ANNOTATION, "")
-
-    @property
-    def cluster(self) -> str | None:
-        """The name of the Druid resource."""
-        return self.spec.get("druidCluster") or None
-
-    @property
-    def target(self) -> str:
-        """The specified Druid: the cluster or the canonical address; empty if neither is specified."""
-        if self.cluster is not None:
-            return f"druidCluster {self.cluster}"
-        url = self.endpoint.get("url")
-        return "" if url is None else str(canonical_url(url))
-
-    @property
-    def endpoint(self) -> Mapping[str, Any]:
-        return mapping(self.spec.get("endpoint"))
-
-    @property
-    def auth(self) -> Mapping[str, Any]:
-        return mapping(self.spec.get("auth"))
 
     @property
     def _ingestion(self) -> Mapping[str, Any]:
@@ -172,15 +142,6 @@ class Ingestion(CustomResource):
             "rules": self.rules,
         }
         return {name: value for name, value in specified.items() if value is not None}
-
-
-def canonical_url(url: Any) -> Any:
-    """Return the canonical form of an address; an invalid one unchanged."""
-    try:
-        return server_url(url) if isinstance(url, str) else url
-    except InvalidInput:
-        # an invalid address cannot be equal to a valid one
-        return url
 
 
 def was_suspended(specified: Mapping[str, Any]) -> bool:
@@ -220,9 +181,7 @@ def warnings(ingestion: Ingestion) -> tuple[str, ...]:
 def _warnings(ingestion: Ingestion) -> Iterator[str]:
     if ingestion.is_specified_twice:
         yield "spec.ingestion has both nativeSpec and spec: nativeSpec takes precedence. Remove spec."
-    document = _without_environment(ingestion.document)
-    secrets = sorted(differing_fields(document, masked(document)))
-    if secrets:
+    if secrets := plain_secrets(ingestion.document):
         yield (
             f"spec.{_place(ingestion)} has secrets in plain text ({', '.join(secrets)}). All users who can read the "
             "resource, the ConfigMap with the applied spec, or the spec in Druid can read them. Let Druid read them "
@@ -230,16 +189,8 @@ def _warnings(ingestion: Ingestion) -> Iterator[str]:
         )
 
 
-def _without_environment(value: Any) -> Any:
-    """Return a spec without the values that Druid reads from its environment, since these are only names."""
-    if isinstance(value, Mapping):
-        is_elsewhere = value.get("type") == "environment"
-        return {} if is_elsewhere else {name: _without_environment(each) for name, each in value.items()}
-    return [_without_environment(each) for each in value] if isinstance(value, list) else value
-
-
 def _texts(ingestion: Ingestion) -> Iterator[str]:
-    yield from _of_place(ingestion)
+    yield from problems_of_target(ingestion)
     if ingestion.type not in TYPES:
         yield f"ingestion.type ({ingestion.type!r}): must be one of {', '.join(TYPES)}."
         return
@@ -249,14 +200,6 @@ def _texts(ingestion: Ingestion) -> Iterator[str]:
         yield f"{_place(ingestion)}: the spec of the {_object(ingestion)} must be a mapping, or JSON of one: {error}."
         return
     yield from _of_document(ingestion, document)
-
-
-def _of_place(ingestion: Ingestion) -> Iterator[str]:
-    has_cluster, has_url = ingestion.cluster is not None, ingestion.endpoint.get("url") is not None
-    if has_cluster and has_url:
-        yield "druidCluster: endpoint.url is also set. Remove one of them."
-    elif not (has_cluster or has_url):
-        yield "druidCluster: set druidCluster to a Druid resource, or endpoint.url to the address of a Druid."
 
 
 def _of_document(ingestion: Ingestion, document: dict[str, object]) -> Iterator[str]:

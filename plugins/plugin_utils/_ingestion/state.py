@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._spec.task import Job
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import SecretKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.state import Surroundings
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import owners, record_check
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import FAILED, Attempt
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied
@@ -32,18 +32,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Observed:
-    """The ConfigMap of the record, the Druid resource with its Services, the Secrets, the other ingestions.
+class Observed(Surroundings[Ingestion]):
+    """The surroundings, and the ConfigMap of the record. `record` is the ConfigMap if its record is believed."""
 
-    `record` is the ConfigMap if its record is believed.
-    """
-
-    config_map: Manifest | None = None
-    record: Manifest | None = None
-    cluster: Manifest | None = None
-    services: tuple[Manifest, ...] = ()
-    secrets: Mapping[SecretKey, Manifest | None] = field(default_factory=dict, repr=False)
-    siblings: tuple[Ingestion, ...] = ()
+    config_map: Manifest | None = field(default=None, kw_only=True)
+    record: Manifest | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)

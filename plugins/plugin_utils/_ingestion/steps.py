@@ -22,6 +22,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     SUPERVISOR,
     DruidChange,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.resource import note_patch
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, to_config_map
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.owners import recorded
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import (
@@ -31,7 +32,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_c
     text_of,
     version_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import KIND, NOTE_ANNOTATION, record_name
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import KIND, record_name
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import IngestionResult
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan as kernel
@@ -269,7 +270,7 @@ def _with_note(api: KubernetesApi, result: IngestionResult, record: LastApplied,
     # after a loss, the annotation keeps a version that no ConfigMap has any more
     replaces = version_of(result.written or result.observed.record) or before.replaces
     note = Note(_ids_to_note(result, record, before.ids), digest_of(config_map), replaces, record.revision)
-    operations = _annotation_patch(metadata, text_of(note, metadata["uid"]))
+    operations = note_patch(metadata, text_of(note, metadata["uid"]))
     written = api.json_patch(KIND, metadata["namespace"], metadata["name"], operations)
     return {**result.resource, "metadata": {**metadata, "annotations": written["metadata"]["annotations"]}}
 
@@ -286,17 +287,3 @@ def _ids_to_note(result: IngestionResult, record: LastApplied, noted: frozenset[
     if record.task is not None or last.task is not None:
         return ids | (noted if ids <= noted else noted & {*last.supervisors, *last.tasks})
     return ids | (noted - result.terminated)
-
-
-def _annotation_patch(metadata: Mapping[str, Any], value: str) -> list[dict[str, Any]]:
-    """Return the JSON patch, which requires that no other run has written the annotation since."""
-    annotations, path = metadata.get("annotations") or {}, "/metadata/annotations"
-    key = f"{path}/{NOTE_ANNOTATION.replace('/', '~1')}"
-    last = annotations.get(NOTE_ANNOTATION)
-    unchanged = "resourceVersion" if last is None else "uid"
-    return [
-        {"op": "test", "path": f"/metadata/{unchanged}", "value": metadata.get(unchanged)},
-        *([{"op": "test", "path": key, "value": last}] if last is not None else []),
-        *([] if annotations else [{"op": "add", "path": path, "value": {}}]),
-        {"op": "add", "path": key, "value": value},
-    ]

@@ -55,6 +55,7 @@ KINDS: Mapping[str, ApiResource] = {
     "StorageClass": ApiResource("storage.k8s.io/v1", "storageclasses", namespaced=False),
     "Druid": ApiResource("druid.apache.org/v1alpha1", "druids"),
     "DruidIngestion": ApiResource("druid.apache.org/v1alpha1", "druidingestions"),
+    "DruidLookup": ApiResource("druid.apache.org/v1alpha1", "druidlookups"),
     "Collector": ApiResource("druid.apache.org/v1alpha1", "collectors"),
 }
 

@@ -31,6 +31,7 @@ _FILES = {
     "Druid": _KINDS / "_cluster" / "schema.json",
     "DruidIngestion": _KINDS / "_ingestion" / "schema.json",
     "Collector": _KINDS / "_collector" / "schema.json",
+    "DruidLookup": _KINDS / "_druid_object" / "lookup.json",
 }
 
 # Path elements: list index, map key.

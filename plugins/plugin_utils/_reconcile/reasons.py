@@ -75,6 +75,12 @@ TASK_STATUS_UNKNOWN = "TaskStatusUnknown"
 TASK_ID_CONFLICT = "TaskIdConflict"
 RECORD_LOST = "RecordLost"
 
+# Conditions of a DruidLookup, DruidRole or DruidUser, besides those of a DruidIngestion.
+APPLIED = "Applied"
+LOADING = "Loading"
+DUPLICATE_OBJECT = "DuplicateObject"
+ROLE_NOT_FOUND = "RoleNotFound"
+
 # Conditions of a Collector.
 RELEASE_DEPLOYED = "ReleaseDeployed"
 DEPLOYING = "Deploying"
@@ -155,6 +161,8 @@ OF_INGESTION = _SHARED | {
     RECORD_LOST,
 }
 
+# Its others are those of a DruidIngestion, too.
+OF_OBJECT = frozenset({APPLIED, LOADING, DUPLICATE_OBJECT, ROLE_NOT_FOUND})
 OF_COLLECTOR = frozenset(
     {
         UP_TO_DATE,
@@ -188,6 +196,7 @@ TRANSIENT_OF_DRUID = frozenset({APPLY_FAILED, REMOVAL_DEFERRED, DRUID_UNREACHABL
 TRANSIENT_OF_INGESTION = frozenset(
     {CLUSTER_NOT_FOUND, ROUTER_NOT_FOUND, DRUID_UNREACHABLE, SUPERVISOR_UNHEALTHY, APPLY_FAILED}
 )
+TRANSIENT_OF_OBJECT = frozenset({CLUSTER_NOT_FOUND, ROUTER_NOT_FOUND, DRUID_UNREACHABLE, ROLE_NOT_FOUND, APPLY_FAILED})
 TRANSIENT_OF_COLLECTOR = frozenset(
     {CLUSTER_NOT_FOUND, REFERENCE_NOT_FOUND, RELEASE_PENDING, TENANT_NOT_FOUND, APPLY_FAILED}
 )
@@ -222,6 +231,9 @@ TASK_SUBMITTED = "TaskSubmitted"
 SUPERVISOR_TERMINATED = "SupervisorTerminated"
 TASK_SHUT_DOWN = "TaskShutDown"
 TASKS_ORPHANED = "TasksOrphaned"
+OBJECT_UPDATED = "ObjectUpdated"
+OBJECT_REMOVED = "ObjectRemoved"
+OBJECT_RETAINED = "ObjectRetained"
 RELEASE_INSTALLED = "ReleaseInstalled"
 RELEASE_UPGRADED = "ReleaseUpgraded"
 RELEASE_UNINSTALLED = "ReleaseUninstalled"
@@ -275,6 +287,9 @@ EVENTS_OF_INGESTION = frozenset(
         FINALIZER_REMOVED,
         EVENTS_OMITTED,
     }
+)
+EVENTS_OF_OBJECT = frozenset(
+    {OBJECT_UPDATED, OBJECT_REMOVED, OBJECT_RETAINED, SPEC_WARNING, FINALIZER_REMOVED, EVENTS_OMITTED}
 )
 EVENTS_OF_COLLECTOR = frozenset(
     {

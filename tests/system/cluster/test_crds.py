@@ -300,6 +300,7 @@ def test_short_names_and_categories(control_plane: ControlPlane) -> None:
     assert names == {
         "druids": ("druid", ["drd"], ["druidops"]),
         "druidingestions": ("druidingestion", ["dring"], ["druidops"]),
+        "druidlookups": ("druidlookup", ["drlookup"], ["druidops"]),
         "collectors": ("collector", ["drcol"], ["druidops"]),
     }
     # kubectl takes a word for a category first: `kubectl delete druid --all` would delete the ingestions, too

@@ -45,6 +45,7 @@ def test_each_permission_is_required_and_none_is_missing(
     remove_groups(live, NAME)
     started.wait_until_settled(NAME)
     ingest(live)
+    describe_objects(live)
     collect(live)
     for name in (NAME, full_cluster.NAME):
         live.delete("Druid", name)
@@ -147,6 +148,16 @@ def ingest(live: NamespaceClient) -> None:
     eventually(lambda: "conditions" in live.get("DruidIngestion", "pages")["status"])
     live.delete("DruidIngestion", "pages")
     eventually(lambda: live.list("DruidIngestion") == [])
+
+
+def describe_objects(live: NamespaceClient) -> None:
+    """Describe objects in an unreachable Druid."""
+    for kind, spec in {"DruidLookup": {"lookupExtractorFactory": {"type": "map"}}}.items():
+        endpoint = {"endpoint": {"url": "http://127.0.0.1:1"}}
+        live.create({"kind": kind, "metadata": {"name": "pages"}, "spec": {**endpoint, **spec}})
+        eventually(lambda kind=kind: "conditions" in live.get(kind, "pages")["status"])  # type: ignore[misc]
+        live.delete(kind, "pages")
+        eventually(lambda kind=kind: live.list(kind) == [])  # type: ignore[misc]
 
 
 def collect(live: NamespaceClient) -> None:

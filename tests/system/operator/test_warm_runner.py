@@ -65,11 +65,14 @@ def period(ended: Ended) -> str:
     return str(event["event_data"]["res"]["period"])
 
 
-@pytest.mark.parametrize("name", ["druid", "druid_ingestion", "collector"])
-def test_own_playbook_is_reconciled_without_ansible(fresh: Runner, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "variables"),
+    [("druid", {}), ("druid_ingestion", {}), ("druid_object", {"druidops_kind": "DruidLookup"}), ("collector", {})],
+)
+def test_own_playbook_is_reconciled_without_ansible(fresh: Runner, name: str, variables: dict[str, str]) -> None:
     playbook = fresh.collection / "playbooks" / f"operator_{name}.yml"
     # the API server cannot be reached
-    other, warm = (fresh.run(playbook, is_warm=is_warm) for is_warm in (False, True))
+    other, warm = (fresh.run(playbook, is_warm=is_warm, variables=variables) for is_warm in (False, True))
     assert (warm.status, warm.artifacts["rc"], warm.artifacts["status"]) == (0, "0", "successful")
     assert warm.kinds == ["runner_on_ok"]
     assert warm.artifacts["stdout"].startswith("Reconciled without Ansible.")

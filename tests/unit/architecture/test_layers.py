@@ -172,8 +172,18 @@ PACKAGES = (
     Package("plugins/plugin_utils/_cluster", (*FOUNDATION, *SHARED), ("ansible", *HTTP)),
     # A cluster has a name, and a router.
     Package(
-        "plugins/plugin_utils/_ingestion",
+        "plugins/plugin_utils/_druid_object",
         (*FOUNDATION, f"{KUBERNETES}_cluster.names", f"{KUBERNETES}_cluster.router", DRUID),
+        ("ansible", *HTTP),
+    ),
+    # An ingestion describes something in a Druid, too.
+    Package(
+        "plugins/plugin_utils/_ingestion",
+        (
+            *FOUNDATION,
+            *(f"{KUBERNETES}_druid_object.{part}" for part in ("options", "reads", "resource", "state")),
+            DRUID,
+        ),
         ("ansible", *HTTP),
     ),
     # A cluster has a label on its pods.
@@ -205,6 +215,7 @@ PURE = (
         for name in ("conditions", "findings", "masking", "plan", "resource")
     ),
     *(f"plugins/plugin_utils/_druid_api/{name}.py" for name in ("change", "questions", "request", "target")),
+    *(f"plugins/plugin_utils/_druid_object/{name}.py" for name in ("decide", "resource", "state", "status", "steps")),
     *(
         f"plugins/plugin_utils/_ingestion/{name}.py"
         for name in (
@@ -232,6 +243,7 @@ IMPURE = (
         f"{COLLECTION}{KUBERNETES}_cluster.{name}"
         for name in (*("delete.deletion", "info", "kind", "options", "reads", "reconcile"),)
     ),
+    *(f"{COLLECTION}{KUBERNETES}_druid_object.{name}" for name in ("kind", "options", "reads", "reconcile")),
     *(f"{COLLECTION}{KUBERNETES}_ingestion.{name}" for name in ("options", "reads", "reconcile")),
     *(f"{COLLECTION}{KUBERNETES}_collector.{name}" for name in ("drift", "helm", "observe", "reads", "reconcile")),
     *(f"{COLLECTION}{KUBERNETES}_reconcile.{name}" for name in ("action", "report")),
@@ -503,7 +515,7 @@ def test_detects_a_wrong_direction(file: str, source: str) -> None:
         ("plugins/plugin_utils/_cluster/x.py", "from . import names"),
         ("plugins/plugin_utils/_cluster/x.py", f"from {COLLECTION}plugins.plugin_utils._druid_api import connection"),
         ("plugins/plugin_utils/_ingestion/x.py", f"from {COLLECTION}plugins.module_utils._http import client"),
-        ("plugins/plugin_utils/_ingestion/x.py", f"from {COLLECTION}plugins.plugin_utils._cluster import router"),
+        ("plugins/plugin_utils/_druid_object/x.py", f"from {COLLECTION}plugins.plugin_utils._cluster import router"),
         ("plugins/plugin_utils/_druid_api/x.py", f"from {COLLECTION}plugins.plugin_utils._reconcile import findings"),
         ("plugins/plugin_utils/_reconcile/action.py", "from ansible.plugins.action import ActionBase"),
         ("plugins/action/x.py", "from ansible.plugins.action import ActionBase"),

@@ -37,10 +37,10 @@ kept = [bytearray(1 << 20) for _ in range(int(sys.argv[3]))]
 @pytest.mark.parametrize(
     ("pod", "workers", "expected"),
     [
-        (1280, 12, 74),
+        (1280, 13, 68),
         (1024, 4, 160),
         (1024, 1, 640),
-        (2048, 12, 138),
+        (2048, 13, 128),
         # the least
         (1024, 12, 64),
         (256, 4, 64),
@@ -56,16 +56,18 @@ GROUP = "druid.apache.org"
 @pytest.mark.parametrize(
     ("environment", "expected", "of_all"),
     [
-        ({"MAX_CONCURRENT_RECONCILES": "4"}, 4, 12),
-        ({"MAX_CONCURRENT_RECONCILES": "4", "MAX_CONCURRENT_RECONCILES_DRUID_DRUID_APACHE_ORG": "2"}, 2, 10),
+        ({"MAX_CONCURRENT_RECONCILES": "4"}, 4, 13),
+        ({"MAX_CONCURRENT_RECONCILES": "4", "MAX_CONCURRENT_RECONCILES_DRUID_DRUID_APACHE_ORG": "2"}, 2, 11),
         # ansible-operator ignores these as well
-        ({"MAX_CONCURRENT_RECONCILES": "4", "MAX_CONCURRENT_RECONCILES_DRUID_DRUID_APACHE_ORG": "0"}, 4, 12),
-        ({"MAX_CONCURRENT_RECONCILES": "4", "MAX_CONCURRENT_RECONCILES_DRUID_DRUID_APACHE_ORG": "x"}, 4, 12),
+        ({"MAX_CONCURRENT_RECONCILES": "4", "MAX_CONCURRENT_RECONCILES_DRUID_DRUID_APACHE_ORG": "0"}, 4, 13),
+        ({"MAX_CONCURRENT_RECONCILES": "4", "MAX_CONCURRENT_RECONCILES_DRUID_DRUID_APACHE_ORG": "x"}, 4, 13),
+        ({"MAX_CONCURRENT_RECONCILES": "4", "MAX_CONCURRENT_RECONCILES_DRUIDLOOKUP_DRUID_APACHE_ORG": "3"}, 4, 15),
     ],
 )
 def test_each_kind_has_workers(environment: dict[str, str], expected: int, of_all: int) -> None:
-    assert memory.workers(GROUP, "Druid", environment) == expected
-    assert memory.all_workers(GROUP, environment) == of_all
+    started = memory.of_start([f"--max-concurrent-reconciles={environment['MAX_CONCURRENT_RECONCILES']}"], environment)
+    assert memory.workers(GROUP, "Druid", started) == expected
+    assert memory.all_workers(GROUP, started) == of_all
 
 
 @pytest.mark.parametrize(
@@ -99,7 +101,10 @@ def of_chart() -> tuple[str, str]:
 @pytest.mark.parametrize("of_default", [of_deployment, of_chart])
 def test_runs_of_all_workers_fit_into_the_default_limit(of_default: Callable[[], tuple[str, str]]) -> None:
     workers, limit = of_default()
-    pod, runs = int(limit.removesuffix("Mi")) * MIB, memory.all_workers(GROUP, {memory.WORKERS: workers})
+    pod, runs = (
+        int(limit.removesuffix("Mi")) * MIB,
+        memory.all_workers(GROUP, memory.of_start([f"{memory.FLAG}={workers}"], {})),
+    )
     assert memory.LEAST <= memory.share(pod, runs) <= (pod - memory.OTHERS) / runs
     documented = (COLLECTION / "docs/installing-the-operator.md").read_text()
     assert f"The memory limit of {pod // MIB} MiB" in documented

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.metrics import METRICS
+from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.metrics import METRICS, OBJECTS
 from ansible_collections.druidops.druid.tests.system.support import prometheus_files
 from ansible_collections.druidops.druid.tests.testbed.operator import own_metrics
 from ansible_collections.druidops.druid.tests.testbed.operator.kinds import Kind
@@ -22,6 +22,7 @@ from ansible_collections.druidops.druid.tests.testbed.operator.work_queue import
 ROOT = Path(__file__).resolve().parents[3]
 DOCUMENT = (ROOT / "docs" / "monitoring.md").read_text(encoding="utf-8")
 OWN = {f"druidops_{kind}_{metric.name}": metric for kind, metrics in METRICS.items() for metric in metrics}
+PREFIXES = {f"druidops_druid{plural.removesuffix('s')}_": plural for plural in OBJECTS}
 HISTOGRAM = [suffix for suffix, _labels, _value in Histogram().samples()]
 
 
@@ -47,7 +48,17 @@ ALERTS = prometheus_files.alerts()
 
 def test_all_metrics_are_documented() -> None:
     rows = re.findall(r"^\| `(druidops_\w+)` \| (\w+) \| (.+) \|$", DOCUMENT, re.M)
-    assert rows == [(name, metric.type, metric.description) for name, metric in OWN.items()]
+    listed = [(name, each) for name, each in OWN.items() if not name.startswith(tuple(PREFIXES))]
+    assert rows == [(name, metric.type, metric.description) for name, metric in listed]
+
+
+def test_metrics_of_objects_in_druid_are_those_of_ingestions() -> None:
+    """They are documented by their prefixes."""
+    of_ingestions = {metric.name for metric in METRICS["druidingestion"]} - {"highest_lag_records"}
+    for prefix, plural in PREFIXES.items():
+        assert f"`{prefix}`" in DOCUMENT
+        found = {metric.name.replace(plural, "ingestions") for metric in METRICS[prefix.split("_")[1]]}
+        assert found == of_ingestions - {"ingestions_suspended"}
 
 
 @pytest.mark.parametrize("expression", [*prometheus_files.queries(), *(rule["expr"] for rule in ALERTS)])

@@ -21,6 +21,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._operations.documen
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.info import CLUSTER_INFO
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import COLLECTOR
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.lookup import LOOKUP
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import ARGUMENTS, CONSTRAINTS
 
@@ -301,6 +302,7 @@ ACTIONS: dict[str, tuple[Options, Options]] = {
     "cluster_info": (CLUSTER_INFO, {}),
     "ingestion": ({**ARGUMENTS, **INGESTION.arguments}, CONSTRAINTS),
     "collector": ({**ARGUMENTS, **COLLECTOR.arguments}, CONSTRAINTS),
+    "druid_object": ({**ARGUMENTS, **LOOKUP.arguments}, CONSTRAINTS),
     "requeue_after": ({"seconds": {"type": "int", "required": True}}, {}),
 }
 NAMES = sorted(file.stem for file in (ROOT / "plugins" / "modules").glob("*.py"))

@@ -17,6 +17,7 @@ import yaml
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.info import CLUSTER_INFO
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import COLLECTOR
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.lookup import LOOKUP
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.request import ARGUMENTS
 
@@ -95,6 +96,7 @@ def role_options(role: Role) -> dict[str, Any]:
         ("cluster_info", CLUSTER_INFO),
         ("ingestion", {**ARGUMENTS, **INGESTION.arguments}),
         ("collector", {**ARGUMENTS, **COLLECTOR.arguments}),
+        ("druid_object", {**ARGUMENTS, **LOOKUP.arguments}),
     ],
 )
 def test_the_module_documents_the_options_of_its_action(module: str, options: Mapping[str, Any]) -> None:

@@ -19,7 +19,9 @@ CONDITIONS = [
     ("troubleshooting.md", reasons.OF_DRUID),
     ("ingestion.md", reasons.OF_INGESTION),
     ("collector.md", reasons.OF_COLLECTOR),
+    ("druid-objects.md", reasons.OF_OBJECT),
 ]
+EVENTS = reasons.EVENTS_OF_DRUID | reasons.EVENTS_OF_INGESTION | reasons.EVENTS_OF_OBJECT | reasons.EVENTS_OF_COLLECTOR
 
 
 @pytest.mark.parametrize(("page", "expected"), CONDITIONS)
@@ -31,11 +33,9 @@ def test_every_reason_has_its_heading(page: str, expected: frozenset[str]) -> No
 def test_the_events_section_names_every_event() -> None:
     section = (PAGES / "monitoring.md").read_text(encoding="utf-8").partition("\n## Events\n")[2].partition("\n## ")[0]
     named = set(re.findall(r"`([A-Z]\w+[a-z])`", section)) - {"Druid", "DruidIngestion", "Collector"}
-    assert named == reasons.EVENTS_OF_DRUID | reasons.EVENTS_OF_INGESTION | reasons.EVENTS_OF_COLLECTOR
+    assert named == EVENTS
 
 
 def test_every_reason_is_in_a_table() -> None:
     constants = {value for name, value in vars(reasons).items() if name.isupper() and isinstance(value, str)}
-    conditions = reasons.OF_DRUID | reasons.OF_INGESTION | reasons.OF_COLLECTOR
-    events = reasons.EVENTS_OF_DRUID | reasons.EVENTS_OF_INGESTION | reasons.EVENTS_OF_COLLECTOR
-    assert constants == conditions | events
+    assert constants == EVENTS.union(*(expected for _page, expected in CONDITIONS))

@@ -24,7 +24,12 @@ from ansible_collections.druidops.druid.tools.crd.table import Table, without
 
 ROOT = Path(__file__).parents[4]
 FIELDS = ROOT / "tools/crd/fields"
-KINDS = {"druids": "druid", "druidingestions": "druid_ingestion", "collectors": "collector"}
+KINDS = {
+    "druids": "druid",
+    "druidingestions": "druid_ingestion",
+    "collectors": "collector",
+    "druidlookups": "druid_lookup",
+}
 CRDS = {name: yaml.safe_load((ROOT / "config/crd" / f"{name}.yaml").read_text()) for name in KINDS}
 TABLES = {name: Table.load(FIELDS / f"{kind}.yml", FIELDS / "access.yml") for name, kind in KINDS.items()}
 
@@ -76,21 +81,17 @@ def test_the_reference_is_that_of_the_table(name: str) -> None:
     assert (ROOT / "docs/reference" / f"{KINDS[name]}.md").read_text() == reference(TABLES[name])
 
 
-@pytest.mark.parametrize(
-    ("name", "package"), [("druids", "_cluster"), ("druidingestions", "_ingestion"), ("collectors", "_collector")]
-)
-def test_the_schema_for_variables_is_that_of_the_crd(name: str, package: str) -> None:
-    shipped = json.loads((ROOT / f"plugins/plugin_utils/{package}/schema.json").read_text())
+@pytest.mark.parametrize("name", KINDS)
+def test_the_schema_for_variables_is_that_of_the_crd(name: str) -> None:
+    shipped = json.loads((ROOT / generate.SCHEMAS[KINDS[name]]).read_text())
     spec = root(name)["properties"]["spec"]
     assert shipped == without(spec, "description", "x-kubernetes-validations")
 
 
 def test_the_samples_are_of_these_kinds() -> None:
-    samples = {"druid.yaml": "druids", "druidingestion.yaml": "druidingestions", "collector.yaml": "collectors"}
-    for file, name in samples.items():
-        assert (
-            yaml.safe_load((ROOT / "config/samples" / file).read_text())["kind"] == CRDS[name]["spec"]["names"]["kind"]
-        )
+    for name in KINDS:
+        file = ROOT / "config/samples" / f"{name.removesuffix('s')}.yaml"
+        assert yaml.safe_load(file.read_text())["kind"] == CRDS[name]["spec"]["names"]["kind"]
 
 
 def test_a_crd_that_is_too_large_is_not_written() -> None:

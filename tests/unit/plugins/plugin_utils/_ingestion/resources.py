@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change i
     SUPERVISOR,
     DruidChange,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.resource import NOTE_ANNOTATION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import LastApplied, to_config_map
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.reads import IngestionReads
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import (
@@ -26,7 +27,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_c
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import (
     FINALIZER,
-    NOTE_ANNOTATION,
     Ingestion,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import DruidState, Inputs, Observed
@@ -76,7 +76,7 @@ def rules_change(before: Any, after: Any, datasource: str = "pages") -> DruidCha
 
 def asking(client: Any) -> IngestionReads:
     """Return a reader that asks this client of Druid, and nothing in Kubernetes."""
-    return IngestionReads(None, ingestion(), (), lambda: client)  # type: ignore[arg-type]
+    return IngestionReads(None, "ns", lambda _reads: Observed(), lambda: client)  # type: ignore[arg-type]
 
 
 class Answers(IngestionReads):
@@ -138,7 +138,7 @@ def recorded(parsed: Ingestion, record: LastApplied, **more: Any) -> tuple[Inges
     ids = (*record.supervisors, *record.tasks)
     noted = noting(config_map, *ids, name=parsed.name, revision=record.revision)["annotations"]
     confirming = replace(parsed, annotations={**parsed.annotations, **noted})
-    return confirming, Observed(config_map, believed(config_map, confirming), **more)
+    return confirming, Observed(config_map=config_map, record=believed(config_map, confirming), **more)
 
 
 def inputs_of(

@@ -15,10 +15,11 @@ from itertools import pairwise
 from typing import Any, cast
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.resource import NOTE_ANNOTATION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import read_last_applied
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_check import believed
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import NOTE_ANNOTATION, Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import (
     IngestionResult,
     Inputs,
@@ -80,7 +81,7 @@ class World:
         ingestion = Ingestion.from_resource(resource)
         documents = {f"/druid/indexer/v1/task/{each}/status": {"status": _SUCCESS} for each in self.tasks}
         client: Any = FakeDruid(documents)
-        observed = Observed(self.config_map, believed(self.config_map, ingestion))
+        observed = Observed(config_map=self.config_map, record=believed(self.config_map, ingestion))
         inputs = Inputs(ingestion, observed, asking(client))
         plan = decide(inputs)
         result, api = IngestionResult(resource, plan, ingestion, observed=observed), cast(KubernetesApi, self)

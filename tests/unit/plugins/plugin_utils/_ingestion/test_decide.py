@@ -202,7 +202,7 @@ def test_a_record_that_is_restored_in_its_config_map_is_an_update() -> None:
     reads = Answers(observed, batch_state(parsed, task, "none"))
     others = {"kind": "ConfigMap", "metadata": {"name": "i-ingestion"}, "data": {}}
     for config_map, title in ((others, UPDATE_RECORD), (None, CREATE_RECORD)):
-        assert decide(Inputs(confirming, Observed(config_map), reads)).titles == [title]
+        assert decide(Inputs(confirming, Observed(config_map=config_map), reads)).titles == [title]
 
 
 def test_suspended_batch_is_not_submitted() -> None:

@@ -189,6 +189,8 @@ def test_druid_is_not_asked_again_after_a_failure(is_deleted: bool) -> None:
 
 def test_a_record_that_others_have_written_is_not_believed() -> None:
     deletion, reads = supervisor()
-    plan = decide_deletion(replace(deletion, ingestion=SUPERVISOR), Answers(Observed(reads.found.config_map)))
+    plan = decide_deletion(
+        replace(deletion, ingestion=SUPERVISOR), Answers(Observed(config_map=reads.found.config_map))
+    )
     assert plan.titles == [REMOVED]
     assert "is not as this resource has written it" in plan.warnings[0]

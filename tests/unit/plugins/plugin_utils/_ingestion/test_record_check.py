@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.resource import NOTE_ANNOTATION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.batch import job
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.last_applied import (
     LastApplied,
@@ -27,7 +28,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.record_c
     text_of,
     warnings,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import NOTE_ANNOTATION, Ingestion
+from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.spec import Ingestion
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import digest
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._ingestion.resources import (
     BATCH,

@@ -35,7 +35,7 @@ CENSUS = {
     "not_ready_since_timestamp_seconds": 1e9,
     "degraded_since_timestamp_seconds": 0.0,
 }
-UNITS = ("seconds", "total", "records", "clusters", "ingestions", "collectors")
+UNITS = ("seconds", "total", "records", "clusters", "ingestions", "collectors", "lookups")
 CONDITIONS = ("ready", "progressing", "suspended", "degraded", "paused")
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import urllib3
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import ConnectionUnavailable
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import Options, druid_connection
-from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.options import Options, druid_connection
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.state import Surroundings
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.test_router import cluster, service
@@ -21,30 +21,30 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils.http_ser
 
 ENDPOINT = {"druidCluster": None, "endpoint": {"url": "https://druid:9088"}}
 API = KubernetesApi("https://kubernetes", None)  # type: ignore[arg-type]
-FOUND = Observed(cluster=cluster(), services=(service(),))
+FOUND = Surroundings(cluster=cluster(), services=(service(),))
 
 
 @pytest.mark.parametrize(
     ("more", "found", "override", "url"),
     [
-        (ENDPOINT, Observed(), None, "https://druid:9088"),
-        (ENDPOINT, Observed(), "http://localhost:1", "http://localhost:1"),
+        (ENDPOINT, Surroundings(), None, "https://druid:9088"),
+        (ENDPOINT, Surroundings(), "http://localhost:1", "http://localhost:1"),
         ({}, FOUND, None, "http://druid-c-routers.ns.svc:8088"),
     ],
 )
-def test_url_of_druid(more: dict[str, Any], found: Observed, override: str | None, url: str) -> None:
+def test_url_of_druid(more: dict[str, Any], found: Surroundings, override: str | None, url: str) -> None:
     assert druid_connection(Reads(API, "ns"), ingestion(**more), found, Options(url=override)).url == url
 
 
 @pytest.mark.parametrize(
     ("more", "found", "reason"),
     [
-        ({"druidCluster": None}, Observed(), "InvalidSpec"),
-        ({}, Observed(), "ClusterNotFound"),
-        ({}, Observed(cluster=cluster()), "RouterNotFound"),
+        ({"druidCluster": None}, Surroundings(), "InvalidSpec"),
+        ({}, Surroundings(), "ClusterNotFound"),
+        ({}, Surroundings(cluster=cluster()), "RouterNotFound"),
     ],
 )
-def test_reason_of_a_missing_target(more: dict[str, Any], found: Observed, reason: str) -> None:
+def test_reason_of_a_missing_target(more: dict[str, Any], found: Surroundings, reason: str) -> None:
     with pytest.raises(ConnectionUnavailable) as raised:
         druid_connection(Reads(API, "ns"), ingestion(**more), found, Options())
     assert raised.value.finding.reason == reason
@@ -57,7 +57,7 @@ SLICE = {
 NOT_FOUND = Response(404, {"message": "not found", "details": {"name": "kubernetes"}})
 
 
-@pytest.mark.parametrize(("more", "reads"), [(ENDPOINT, Observed()), ({}, FOUND)], ids=["endpoint", "druidCluster"])
+@pytest.mark.parametrize(("more", "reads"), [(ENDPOINT, Surroundings()), ({}, FOUND)], ids=["endpoint", "druidCluster"])
 @pytest.mark.parametrize(
     ("response", "expected"),
     [
@@ -69,7 +69,7 @@ NOT_FOUND = Response(404, {"message": "not found", "details": {"name": "kubernet
     ],
 )
 def test_the_api_server_is_refused_with_the_own_host(
-    response: Response, expected: tuple[str, ...], more: dict[str, Any], reads: Observed
+    response: Response, expected: tuple[str, ...], more: dict[str, Any], reads: Surroundings
 ) -> None:
     """A router that the author does not name may announce another server as leader."""
     with serving() as server, urllib3.PoolManager() as pool:
@@ -83,4 +83,4 @@ def test_the_api_server_is_refused_with_the_own_host(
 
 def test_nothing_is_refused_or_read_for_the_address_of_the_task() -> None:
     own = Options(url="http://localhost:1", refuse_own_host=True)
-    assert not druid_connection(Reads(API, "ns"), ingestion(**ENDPOINT), Observed(), own).refuse_own_host
+    assert not druid_connection(Reads(API, "ns"), ingestion(**ENDPOINT), Surroundings(), own).refuse_own_host
