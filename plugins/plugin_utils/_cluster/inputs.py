@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import DruidState, Question
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import (
@@ -21,7 +22,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.pre
     kept_replicas,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group, ReferenceKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import DruidState, Question
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
     WORKLOADS,
     Manifest,

@@ -11,6 +11,13 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import (
+    NO_ROUTER,
+    NOT_CONNECTABLE,
+    NOT_READY,
+    Question,
+    Unavailable,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import router
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
@@ -22,13 +29,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connecti
     connect,
     connection_details,
     to_timeouts,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
-    NO_ROUTER,
-    NOT_CONNECTABLE,
-    NOT_READY,
-    Question,
-    Unavailable,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import ConnectionUnavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import disallowed_secret, secrets_of

@@ -13,6 +13,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import DruidState, Question
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import CLAIM
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.blocking import rejection
@@ -33,7 +34,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec impor
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import DruidState, Question
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
     BAD_REQUEST,

@@ -6,9 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._secrets.spec_masking import marked
 from ansible_collections.druidops.druid.plugins.module_utils._spec.diff import diff_of
@@ -55,36 +54,3 @@ class DruidChange:
         """Before and after for a diff, with their secrets marked."""
         before, after = diff_of(self.kind, self.before, self.after)
         return marked(before), marked(after)
-
-
-class ListChange(NamedTuple):
-    """The entries to add to the list in a field of a configuration, and those to remove.
-
-    Druid replaces a list as a whole, and others may change it at the same time, so the change is not the list that it
-    leads to.
-    """
-
-    field: str
-    added: frozenset[str]
-    removed: frozenset[str]
-
-    def applied(self, entries: Iterable[str]) -> list[str]:
-        """Return the list after the change; its order has no meaning."""
-        return sorted((set(entries) - self.removed) | self.added)
-
-    def is_applied(self, entries: Collection[str]) -> bool:
-        """True if nothing of the change is missing in the list."""
-        return self.applied(entries) == sorted(set(entries))
-
-    def with_lost(self, before: Collection[str], overwritten: Collection[str]) -> ListChange:
-        """Return the change with that of another client, which a write from `before` has overwritten."""
-        added = frozenset(overwritten) - frozenset(before) - self.removed
-        removed = frozenset(before) - frozenset(overwritten) - self.added
-        return self._replace(added=self.added | added, removed=self.removed | removed)
-
-
-def entries_of(config: Mapping[str, Any], field: str) -> list[str]:
-    """Return the list; Druid also accepts a text with commas."""
-    value = config.get(field) or ()
-    texts = value.split(",") if isinstance(value, str) else value
-    return [text for each in texts if (text := str(each).strip())]

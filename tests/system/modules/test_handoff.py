@@ -10,20 +10,20 @@ from collections.abc import Iterator
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import Connection, DruidClient
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import TaskGroup
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.workers import (
+from ansible_collections.druidops.druid.plugins.module_utils._resources.handoff import (
     FOR_HANDOFF,
     VERSION,
-    as_worker,
+    TaskGroup,
     payloads,
     statuses,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import ask, post
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
+from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import (
     WORKERS,
     DruidState,
     Unavailable,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.workers import as_worker
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import ask, post
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import direct_on
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.stream import READING, Stream

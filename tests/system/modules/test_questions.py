@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import Connection, DruidClient
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import ask, post
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
+from ansible_collections.druidops.druid.plugins.module_utils._resources import questions
+from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import (
     COORDINATOR_CONFIG,
     COORDINATOR_LEADER,
     LOAD_QUEUES,
@@ -30,6 +29,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
     Unavailable,
     replicated_bytes,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import ask, post
 from ansible_collections.druidops.druid.tests.system.support.campaign import only_first
 from ansible_collections.druidops.druid.tests.system.support.druid_users import user_with
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import Connection, DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
+from ansible_collections.druidops.druid.plugins.module_utils._resources import questions
+from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import Question, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import ask
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import Question, Unavailable
 from ansible_collections.druidops.druid.tests.system.support.campaign import only_first
 from testbed.druid.druid import Druid
 from testbed.druid_plugin import druid, druid_27, share_druid

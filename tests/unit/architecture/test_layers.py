@@ -64,6 +64,12 @@ SHARED = (
     *(f"{DRUID}_values.{part}" for part in ("clock", "nested_json", "parse", "userinfo")),
 )
 
+# What is asked about Druid, and what follows from the answers: for a Druid on Kubernetes, and for any other. Pure.
+DECISIONS = tuple(f"{DRUID}_resources.{part}" for part in ("decommissioning", "handoff", "health", "questions"))
+
+# The one write that a step shares with a module.
+CONFIG_LIST = f"{DRUID}_resources.config_list"
+
 # How a resource reaches Druid; no kind is known there.
 DRUID_API = f"{COLLECTION}{KUBERNETES}_druid_api"
 # The common base of both kinds, from the API up.
@@ -169,7 +175,7 @@ PACKAGES = (
     ),
     Package("plugins/plugin_utils/_reconcile", (PLAIN, API, METRICS, *SHARED, ERRORS), ("ansible", *HTTP)),
     Package("plugins/plugin_utils/_druid_api", (PLAIN, API, METRICS, *FINDINGS, DRUID), ("ansible", *HTTP)),
-    Package("plugins/plugin_utils/_cluster", (*FOUNDATION, *SHARED), ("ansible", *HTTP)),
+    Package("plugins/plugin_utils/_cluster", (*FOUNDATION, *SHARED, *DECISIONS, CONFIG_LIST), ("ansible", *HTTP)),
     # A cluster has a name, and a router.
     Package(
         "plugins/plugin_utils/_druid_object",
@@ -209,12 +215,13 @@ PURE = (
     "plugins/plugin_utils/_cluster/features",
     "plugins/plugin_utils/_cluster/render",
     *(f"plugins/plugin_utils/_cluster/{name}.py" for name in ("claims", "delete/order", "plan_output", "status")),
+    *(f"plugins/module_utils/_resources/{name}.py" for name in ("decommissioning", "handoff", "health", "questions")),
     "plugins/plugin_utils/_values",
     *(
         f"plugins/plugin_utils/_reconcile/{name}.py"
         for name in ("conditions", "findings", "masking", "plan", "resource")
     ),
-    *(f"plugins/plugin_utils/_druid_api/{name}.py" for name in ("change", "questions", "request", "target")),
+    *(f"plugins/plugin_utils/_druid_api/{name}.py" for name in ("change", "request", "target")),
     *(f"plugins/plugin_utils/_druid_object/{name}.py" for name in ("decide", "resource", "state", "status", "steps")),
     *(
         f"plugins/plugin_utils/_ingestion/{name}.py"

@@ -15,10 +15,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.router import ROUTER
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
+from ansible_collections.druidops.druid.plugins.module_utils._resources.health import Health, State
+from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import (
     COORDINATOR_LEADER,
     INVALID,
     NO_ROUTER,
@@ -32,10 +30,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
     UNSUPPORTED,
     DruidState,
     Question,
-    SegmentCounts,
-    Supervisor,
     Unavailable,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.router import ROUTER
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready, seconds_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding, Rank, pause_finding
@@ -46,6 +45,8 @@ ONLY_BLOCKS = "onlyBlocks"
 # In the status of the rollout: the numbers at its start.
 DRUID_BEFORE = "druidBefore"
 UNAVAILABLE, MISSING, NOT_RUNNING = "unavailableSegments", "missingReplicas", "supervisorsNotRunning"
+# In the order of Health.
+_NUMBERS = (UNAVAILABLE, MISSING, NOT_RUNNING)
 FIELD = "druidHealthDeadlineSeconds"
 DEADLINE_SECONDS = 600
 # The groups without which Druid cannot answer a question; of each set one is enough.
@@ -59,8 +60,6 @@ _ANSWERED_BY: Mapping[Question[Any], tuple[frozenset[str], ...]] = {
 # What is recorded if a question was answered.
 _RECORDED: Mapping[Question[Any], str] = {SUPERVISORS: NOT_RUNNING, SEGMENTS: UNAVAILABLE}
 _SILENT = (UNREACHABLE, NOT_READY)
-# A supervisor in its first run has no tasks yet.
-_STARTING = frozenset({"PENDING", "CONNECTING_TO_STREAM", "DISCOVERING_INITIAL_TASKS", "CREATING_TASKS"})
 _T = TypeVar("_T")
 
 
@@ -136,12 +135,8 @@ def _not_recovered(
         yield "there is no leader of the Coordinators"
     if _known(druid, OVERLORD_LEADER, asked) is False:
         yield "there is no leader of the Overlords"
-    numbers, known = _numbers(inputs, druid, asked), before or {}
-    if any(numbers.get(name, 0) > known.get(name, 0) for name in (UNAVAILABLE, MISSING)):
-        yield _segments(_known(druid, SEGMENTS, asked) or {}, _historicals(inputs))
-    if numbers.get(NOT_RUNNING, 0) > known.get(NOT_RUNNING, 0):
-        stopped = _not_running(_known(druid, SUPERVISORS, asked) or ())
-        yield join_limited(f"supervisor {supervisor.id} is {supervisor.detailed_state}" for supervisor in stopped)
+    known = Health(*((before or {}).get(name) for name in _NUMBERS))
+    yield from map(join_limited, _state(inputs, druid, asked).worse_than(known))
 
 
 def _unanswered(druid: DruidState, asked: tuple[Question[Any], ...], before: Mapping[str, int] | None) -> Iterator[str]:
@@ -183,45 +178,19 @@ def _before(inputs: Inputs, druid: DruidState, asked: tuple[Question[Any], ...])
 
 def _numbers(inputs: Inputs, druid: DruidState, asked: tuple[Question[Any], ...]) -> Mapping[str, int]:
     """Return the numbers that a rollout must not leave higher, as far as they are known."""
+    found = zip(_NUMBERS, _state(inputs, druid, asked).health, strict=True)
+    return {name: number for name, number in found if number is not None}
+
+
+def _state(inputs: Inputs, druid: DruidState, asked: tuple[Question[Any], ...]) -> State:
     segments, supervisors = _known(druid, SEGMENTS, asked), _known(druid, SUPERVISORS, asked)
-    numbers: dict[str, int] = {}
-    if segments is not None:
-        numbers[UNAVAILABLE] = sum(segment.unavailable for segment in segments.values())
-        numbers[MISSING] = sum(segment.missing_replicas(_historicals(inputs)) for segment in segments.values())
-    if supervisors is not None:
-        numbers[NOT_RUNNING] = len(_not_running(supervisors))
-    return numbers
-
-
-def _not_running(supervisors: tuple[Supervisor, ...]) -> list[Supervisor]:
-    active = (
-        supervisor for supervisor in supervisors if not supervisor.is_suspended and supervisor.state != "STOPPING"
-    )
-    return [each for each in active if not each.is_healthy or each.detailed_state in _STARTING]
+    return State(segments, supervisors, _historicals(inputs))
 
 
 def _historicals(inputs: Inputs) -> int:
-    """Return how many Historicals there are or will be.
-
-    The default rules require two replicas. With one Historical, each segment that is added during a rollout lacks one.
-    """
+    """Return how many Historicals there are or will be."""
     groups = (group for group in inputs.cluster.groups if group.node_type == "historical")
     return sum(max(group.replicas, inputs.observed.replicas(group) or 0) for group in groups)
-
-
-def _segments(counts: Mapping[str, SegmentCounts], historicals: int) -> str:
-    numbers = {name: (each.unavailable, each.missing_replicas(historicals)) for name, each in counts.items()}
-    worst = sorted(numbers.items(), key=lambda item: (-item[1][0], -item[1][1], item[0]))
-    return join_limited(_of_datasource(name, *number) for name, number in worst if any(number))
-
-
-def _of_datasource(name: str, unavailable: int, missing: int) -> str:
-    parts = (_counted(unavailable, "unavailable segment"), _counted(missing, "missing replica"))
-    return f"datasource {name} has {' and '.join(filter(None, parts))}"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}" if number else ""
 
 
 def _unknown(druid: DruidState, asked: tuple[Question[Any], ...], cluster: Cluster) -> Iterator[str]:

@@ -11,6 +11,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._resources.decommissioning import (
+    HISTORICAL,
+    ListChange,
+    entries_of,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import COORDINATOR_CONFIG
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import exists_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.blocking import is_latest
@@ -34,10 +40,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     live_replicas,
     with_names,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.situation import (
-    HISTORICAL,
-    STRATEGY,
-)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.situation import STRATEGY
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.steps import ChangeList
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, ObjectKey
@@ -48,8 +51,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.appl
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effects import with_effects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, annotated
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import replicas
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import ListChange, entries_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import COORDINATOR_CONFIG
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import backoff_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import EventText

@@ -15,9 +15,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from ansible_collections.druidops.druid.plugins.module_utils._resources.decommissioning import (
+    CONFIRM_SECONDS,
+    TooSmall,
+    has_moved_all,
+    too_small_tier,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.record import Entry
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.situation import (
-    UNSURE_SECONDS,
     LeavingPod,
     ShrinkingGroup,
     Situation,
@@ -103,13 +108,6 @@ def _late(
     return tuple(name for name in names if seconds_since(starts[name], situation.now) >= group.timeout)
 
 
-# Two readings, if each segment is available.
-EMPTY_SECONDS = 10
-# If that is in doubt, a third one between them, this long after the first and before the last: each of two may be that
-# of a Coordinator that has just restarted.
-CONFIRM_SECONDS = 30
-
-
 def entry_of(pod: LeavingPod, group: ShrinkingGroup, situation: Situation, has_room: bool) -> Entry:
     """Return the entry of a pod that is to stop."""
     earlier = situation.recorded(pod.name)
@@ -172,20 +170,10 @@ def may_stop(pod: LeavingPod, entry: Entry, group: ShrinkingGroup, situation: Si
     if entry.empty_since is None:
         return False
     since = seconds_since(entry.empty_since, situation.now)
-    if pod.server is not None and situation.unavailable == 0:
-        return since >= EMPTY_SECONDS
     confirmed = seconds_since(entry.confirmed_at, situation.now) if entry.confirmed_at else 0
-    needed = UNSURE_SECONDS if pod.server is not None else group.restart
-    return since >= needed and confirmed >= CONFIRM_SECONDS
-
-
-@dataclass(frozen=True)
-class TooSmall:
-    """A tier whose remaining Historicals have less room than its segments need, in bytes."""
-
-    tier: str
-    used: int
-    capacity: int
+    if pod.server is None:
+        return has_moved_all(since, confirmed, None, group.restart)
+    return has_moved_all(since, confirmed, situation.unavailable)
 
 
 def too_small(group: ShrinkingGroup, situation: Situation) -> TooSmall | None:
@@ -198,14 +186,9 @@ def too_small(group: ShrinkingGroup, situation: Situation) -> TooSmall | None:
         pod.server.name for each in situation.groups for pod in each.pods if pod.server and pod.server.is_replicated
     }
     tiers = (
-        TooSmall(
-            tier,
-            sum(each.used for each in situation.servers_in(tier) if each.name not in replicated),
-            sum(each.capacity for each in situation.remaining_in(tier)),
-        )
-        for tier in sorted(waiting)
+        too_small_tier(tier, situation.servers_in(tier), situation.leaving, replicated) for tier in sorted(waiting)
     )
-    return next((tier for tier in tiers if tier.used > tier.capacity), None)
+    return next(filter(None, tiers), None)
 
 
 def has_no_destination(group: ShrinkingGroup, situation: Situation) -> bool:

@@ -13,47 +13,29 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.situation import (
+from ansible_collections.druidops.druid.plugins.module_utils._resources.decommissioning import (
     HistoricalServer,
-    LeavingPod,
-    Situation,
+    TooFewServers,
+    is_replicated,
+    too_few_servers_in,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
+from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import (
     LOAD_STATUS,
     RULES,
     VISIBLE,
     DruidState,
     Question,
     Replicated,
-    Rule,
     Unavailable,
-    replicated_bytes,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.situation import (
+    LeavingPod,
+    Situation,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
-
-
-class TooFewServers(NamedTuple):
-    """A tier in which a rule requires more replicas than Historicals stay: the names of those, and those that leave.
-
-    The rule is the one with the most replicas.
-    """
-
-    tier: str
-    rule: Rule
-    staying: tuple[str, ...]
-    leaving: tuple[HistoricalServer, ...]
-
-    def question(self, leaving: HistoricalServer) -> Question[Replicated]:
-        """Return the question which part of its segments all that stay have."""
-        return replicated_bytes(leaving.name, self.staying)
-
-    @property
-    def questions(self) -> tuple[Question[Replicated], ...]:
-        """That about each Historical that leaves."""
-        return tuple(map(self.question, self.leaving))
 
 
 def replica_questions(situation: Situation, answers: DruidState) -> tuple[Question[Any], ...]:
@@ -72,18 +54,9 @@ def too_few_servers(situation: Situation, answers: DruidState) -> Iterator[TooFe
     if rules is None or isinstance(rules, Unavailable):
         return
     for tier in _tiers(situation):
-        rule = max((each for each in rules if each.tier in (tier, None)), key=_replicas, default=None)
-        staying = tuple(each.name for each in situation.remaining_in(tier))
-        if rule is not None and staying and _replicas(rule) > len(staying):
-            yield TooFewServers(tier, rule, staying, tuple(sorted(_loaded(situation, tier), key=_name)))
-
-
-def _name(server: HistoricalServer) -> str:
-    return server.name
-
-
-def _replicas(rule: Rule) -> float:
-    return float("inf") if rule.replicas is None else rule.replicas
+        found = too_few_servers_in(tier, rules, situation.remaining_in(tier), _loaded(situation, tier))
+        if found is not None:
+            yield found
 
 
 def _tiers(situation: Situation) -> list[str]:
@@ -109,8 +82,7 @@ def with_replicas(situation: Situation, answers: DruidState) -> Situation:
 
 def _replicated(tier: TooFewServers, answers: DruidState) -> Iterator[str]:
     for server in tier.leaving:
-        answer = answers.answers.get(tier.question(server))
-        if isinstance(answer, Replicated) and answer.replicated == server.used:
+        if is_replicated(server, answers.answers.get(tier.question(server))):
             yield server.name
 
 

@@ -9,9 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ansible_collections.druidops.druid.plugins.module_utils._resources import questions
+from ansible_collections.druidops.druid.plugins.module_utils._resources.decommissioning import (
+    TooSmall,
+    standstill,
+    stops_moves,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import COORDINATOR_CONFIG, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.decommission import (
     Decommission,
-    TooSmall,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.record import (
     Entry,
@@ -31,8 +37,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.router import ROUTER
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import COORDINATOR_CONFIG, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since
@@ -42,10 +46,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.report import StatusChange
-
-# How many segments a Coordinator moves; it ignores them with smartSegmentLoading (Druid 27 and newer).
-_LIMITS = ("maxSegmentsToMove", "decommissioningMaxPercentOfMaxSegmentsToMove")
-_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 def decommission_findings(decided: Decommission, inputs: Inputs) -> tuple[Finding, ...]:
@@ -95,7 +95,7 @@ def _of_groups(decided: Decommission, inputs: Inputs) -> Iterator[Finding]:
         message = f"Group {key} keeps {number} pods until Druid has moved the segments of those that stop: {pods}."
         setting = _stops_moves(inputs)
         message += f" {_unknown(decided.unknown)}" if decided.unknown else ""
-        message += f" {_standstill(setting)}" if setting is not None else ""
+        message += f" {standstill(setting)}" if setting is not None else ""
         message += "".join(f" {text}" for text in _unreported(inputs))
         yield Finding(reasons.DECOMMISSIONING_HISTORICALS, message, key, is_problem=False, rank=Rank.KEEPS_PODS)
 
@@ -126,6 +126,9 @@ def _progress(entry: Entry) -> str:
         return f"{entry.pod} ({state} since {entry.empty_since})"
     size = f"{size_text(entry.bytes)} left" if entry.bytes is not None else "not known to Druid"
     return f"{entry.pod} ({size}, since {entry.started_at})"
+
+
+_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 def size_text(size: int) -> str:
@@ -159,7 +162,7 @@ def _cause(decided: Decommission, inputs: Inputs) -> str:
     if unavailable(inputs) is not None:
         return "Druid does not answer now."
     if (setting := _stops_moves(inputs)) is not None:
-        return _standstill(setting)
+        return standstill(setting)
     if decided.unknown:
         return _unknown(decided.unknown)
     causes = [*_unreported(inputs)]
@@ -174,17 +177,7 @@ def _unreported(inputs: Inputs) -> Iterator[str]:
 def _stops_moves(inputs: Inputs) -> str | None:
     """Return the setting of the Coordinator because of which it moves no segment now, if there is one."""
     config = druid_state(inputs).answers.get(COORDINATOR_CONFIG)
-    if not isinstance(config, Mapping):
-        return None
-    if config.get("pauseCoordination") is True:
-        return "pauseCoordination: true"
-    # Without a value, it is a release that does not compute the numbers itself.
-    limits = () if config.get("smartSegmentLoading", False) is True else _LIMITS
-    return next((f"{name}: 0" for name in limits if name in config and config[name] == 0), None)
-
-
-def _standstill(setting: str) -> str:
-    return f"The Coordinator moves no segment, because its dynamic configuration has {setting}: change that."
+    return stops_moves(config) if isinstance(config, Mapping) else None
 
 
 def _unknown(pods: Iterable[str]) -> str:

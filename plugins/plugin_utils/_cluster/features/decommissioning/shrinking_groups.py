@@ -10,6 +10,22 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._resources.decommissioning import (
+    HISTORICAL,
+    UNSURE_SECONDS,
+    HistoricalServer,
+    entries_of,
+    historical_servers,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import (
+    COORDINATOR_CONFIG,
+    LOAD_QUEUES,
+    LOAD_STATUS,
+    SERVERS,
+    DruidState,
+    Question,
+    Unavailable,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import (
     COORDINATOR,
     SpecifiedConfigs,
@@ -29,15 +45,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     with_replicas,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.situation import (
-    HISTORICAL,
     SHRINK,
-    UNSURE_SECONDS,
-    HistoricalServer,
     InDruid,
     LeavingPod,
     ShrinkingGroup,
     Situation,
-    historical_servers,
     is_decommissioned,
     names_of,
     server_of,
@@ -48,16 +60,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads 
     first_ordinal,
     ordinal_of,
     replicas,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import entries_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
-    COORDINATOR_CONFIG,
-    LOAD_QUEUES,
-    LOAD_STATUS,
-    SERVERS,
-    DruidState,
-    Question,
-    Unavailable,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready

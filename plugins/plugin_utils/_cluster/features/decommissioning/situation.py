@@ -9,23 +9,23 @@ Druid announces `host:port`, where the host is the address of the pod or its nam
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
+from ansible_collections.druidops.druid.plugins.module_utils._resources.decommissioning import (
+    HISTORICAL,
+    UNSURE_SECONDS,
+    HistoricalServer,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.record import Entry
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import LoadQueue, Server
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since, timestamp
 
 STRATEGY = "historicalDecommissionStrategy"
-HISTORICAL = "historical"
 SHRINK = "Shrink"
-# A pod may have segments although Druid reports none, while segments are not available: a Coordinator reports a server
-# as empty until it has read it, after a failover or an error.
-UNSURE_SECONDS = 120
 # A Coordinator reads the list again every 60 seconds, unless druid.manager.config.pollDuration specifies another
 # period: the one that has just become the leader may not know the latest change.
 UNLISTED_SECONDS = 90
@@ -161,41 +161,6 @@ class Situation:
 # Druid's default of a Historical for druid.tlsPort.
 _TLS_PORT = 8283
 _ENDED = ("Failed", "Succeeded")
-
-
-@dataclass(frozen=True)
-class HistoricalServer:
-    """A Historical: its name, its tier, the bytes that it has loaded and can load, and the segments in its queue.
-
-    `is_replicated`: each Historical that stays in the tier has all of its segments, so that none can be moved.
-    """
-
-    name: str
-    tier: str
-    used: int
-    capacity: int
-    queued: int = 0
-    is_replicated: bool = False
-
-    @property
-    def left(self) -> int:
-        """The bytes that are to be moved before it stops."""
-        return 0 if self.is_replicated else self.used
-
-    @property
-    def is_empty(self) -> bool:
-        """True if it has nothing to be moved."""
-        return self.left == 0 and self.queued == 0
-
-
-def historical_servers(servers: Iterable[Server], queues: Mapping[str, LoadQueue]) -> tuple[HistoricalServer, ...]:
-    """Return the Historicals among the servers, given the load queues by name of the server."""
-    return tuple(_historical(server, queues.get(server.name)) for server in servers if server.type == HISTORICAL)
-
-
-def _historical(server: Server, queue: LoadQueue | None) -> HistoricalServer:
-    queued = queue.to_load + queue.to_drop if queue else 0
-    return HistoricalServer(server.name, server.tier, server.size, server.max_size, queued)
 
 
 def server_of(pod: Manifest, group: Group, servers: Iterable[HistoricalServer]) -> HistoricalServer | None:

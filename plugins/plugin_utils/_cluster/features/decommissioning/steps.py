@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._resources.decommissioning import ListChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import DruidRequest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import ListChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, StepResult
 
 
@@ -22,7 +22,7 @@ class ChangeList(DruidRequest):
     change: ListChange
 
     def send(self, client: Any, _context: Context) -> StepResult[Step]:
-        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import change_list
+        from ansible_collections.druidops.druid.plugins.module_utils._resources.config_list import change_list
 
         change_list(client, self.path, self.change, self.action)
         return StepResult(self)

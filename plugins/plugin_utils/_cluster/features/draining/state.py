@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from ansible_collections.druidops.druid.plugins.module_utils._resources.handoff import TaskGroup
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import seconds_of
@@ -16,13 +17,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats imp
 DRAINING, WAITING_FOR_POD, BLOCKED = "Draining", "WaitingForPod", "Blocked"
 STRATEGY = "middleManagerDrainStrategy"
 _WORKERS = ("middleManager", "indexer")
-
-
-class TaskGroup(NamedTuple):
-    """A task group of a supervisor, whose task reads a stream."""
-
-    supervisor: str
-    number: int
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,14 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._resources import questions
+from ansible_collections.druidops.druid.plugins.module_utils._resources.handoff import handoff_questions
+from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import (
+    LASTING,
+    DruidState,
+    Question,
+    Unavailable,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.drain import drain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import (
@@ -23,11 +31,8 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     limits,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.workers import (
-    FOR_HANDOFF,
     as_worker,
-    payloads,
     reads_streams,
-    statuses,
     worker_of,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.writes import (
@@ -52,13 +57,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads 
     pods_below_partition,
     record_of_drain,
     replicas,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
-    LASTING,
-    DruidState,
-    Question,
-    Unavailable,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.compare import compare
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
@@ -115,11 +113,9 @@ def _druid_state(groups: Collection[tuple[Group, WorkerGroup]], inputs: Inputs) 
         if (worker := _worker_of(pod, group, druid)) is not None and reads_streams(worker, record, inputs.now)
     ]
     if drained:
-        druid = inputs.ask(*(asked := (*asked, *FOR_HANDOFF)))
-        druid = inputs.ask(
-            *(asked := (*asked, *(question for worker in drained for question in payloads(druid, worker))))
-        )
-        druid = inputs.ask(*asked, *(question for worker in drained for question in statuses(druid, worker)))
+        while druid.missing_answers(more := handoff_questions(druid, drained)):
+            asked = (*asked, *more)
+            druid = inputs.ask(*asked)
     return druid
 
 

@@ -6,37 +6,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
-from urllib.parse import quote
 
+from ansible_collections.druidops.druid.plugins.module_utils._resources import questions
+from ansible_collections.druidops.druid.plugins.module_utils._resources.handoff import (
+    HANDOFF_SECONDS,
+    IDLE_SECONDS,
+    TaskGroup,
+    reading,
+    refusal,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import DruidState
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import (
     DrainRequest,
     Limits,
     Record,
-    TaskGroup,
     Worker,
     WorkerGroup,
     WorkerPod,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
-    LASTING,
-    UNSUPPORTED,
-    DruidState,
-    Question,
-    Unavailable,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import seconds_since, timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
-# A supervisor acts on a handoff in its next run, within 30 s by default.
-HANDOFF_SECONDS = 60
-# The Overlord may have assigned a task before it disabled the worker, which does not show the task yet.
-IDLE_SECONDS = 10
 # Longer than a worker needs to be registered again after it has lost ZooKeeper, with its tasks.
 LOST_SECONDS = 60
 
@@ -229,14 +223,6 @@ def _successor(group: WorkerGroup, record: Record, pod: WorkerPod | None) -> Rel
     return Released(record, is_replacing=True, requests=(request,), awaited=text)
 
 
-# The first version with the API for handoffs.
-_WITH_HANDOFF = (31,)
-# The types of the tasks of a supervisor that reads a stream.
-_OF_STREAMS = ("index_kafka", "index_kinesis", "index_rabbit")
-VERSION: Question[tuple[int, ...]] = Question("version", "/status", lambda document: _version(str(document["version"])))
-FOR_HANDOFF: tuple[Question[Any], ...] = (questions.RUNNING_TASKS, questions.SUPERVISORS, VERSION)
-
-
 def worker_of(pod: Manifest, port: int, workers: Iterable[questions.Worker]) -> questions.Worker | None:
     """Return the worker that announces the address of the pod; on the network of the node, also its port."""
     addresses = {*_addresses(pod)}
@@ -269,88 +255,8 @@ def reads_streams(worker: questions.Worker, record: Record | None, now: datetime
     return record is not None and not worker.is_enabled and bool(worker.running_tasks) and is_handoff_due(record, now)
 
 
-def payloads(druid: DruidState, worker: questions.Worker) -> Iterator[Question[TaskGroup]]:
-    """Yield the question for each task of the worker that reads a stream, if this Druid can hand it off."""
-    yield from map(task_payload, _stream_tasks(druid, worker))
-
-
-def _stream_tasks(druid: DruidState, worker: questions.Worker) -> Iterator[str]:
-    tasks, version = druid.answer(questions.RUNNING_TASKS), druid.answer(VERSION)
-    if isinstance(tasks, Unavailable) or isinstance(version, Unavailable) or version < _WITH_HANDOFF:
-        return
-    types = {task.id: task.type for task in tasks}
-    yield from (task for task in worker.running_tasks if types.get(task) in _OF_STREAMS)
-
-
-def statuses(druid: DruidState, worker: questions.Worker) -> Iterator[Question[frozenset[str]]]:
-    """Yield the question for each supervisor of these tasks, once their payloads are known."""
-    supervisors = {found.supervisor for _task, found in _task_groups(druid, worker)}
-    yield from (active_tasks(supervisor) for supervisor in sorted(supervisors))
-
-
-def task_payload(task: str) -> Question[TaskGroup]:
-    """Return the question for the task group of a task."""
-    return Question(f"task {task}", f"/druid/indexer/v1/task/{quote(task, safe='')}", _task_group)
-
-
-def active_tasks(supervisor: str) -> Question[frozenset[str]]:
-    """Return the question for the tasks of a supervisor that read; those that were handed off publish."""
-    path = f"/druid/indexer/v1/supervisor/{quote(supervisor, safe='')}/status"
-    return Question(f"active tasks of supervisor {supervisor}", path, _active_tasks)
-
-
-def _task_group(document: Mapping[str, Any]) -> TaskGroup:
-    task = document["payload"]
-    return TaskGroup(str(task.get("supervisorId") or task["dataSource"]), int(task["ioConfig"]["taskGroupId"]))
-
-
-def _active_tasks(document: Mapping[str, Any]) -> frozenset[str]:
-    return frozenset(str(each["id"]) for each in document["payload"]["activeTasks"])
-
-
 def as_worker(worker: questions.Worker, druid: DruidState, *, is_read: bool) -> Worker:
     """Return the worker for the decision; `is_read`: with the task groups that it reads."""
-    reading = tuple(_reading(druid, worker)) if is_read else ()
-    refusal = _refusal(druid, worker) if is_read else ""
-    return Worker(worker.name, worker.is_enabled, worker.running_tasks, reading, refusal)
-
-
-def _refusal(druid: DruidState, worker: questions.Worker) -> str:
-    """Return why the task groups that the worker reads are not known, if that lasts; empty if it may read none."""
-    if isinstance(tasks := druid.answer(questions.RUNNING_TASKS), Unavailable):
-        return tasks.message if tasks.cause in LASTING else ""
-    if not any(task.id in worker.running_tasks and task.type in _OF_STREAMS for task in tasks):
-        return ""
-    # A task or a supervisor may have ended since the lists were read.
-    of_one: tuple[Question[Any], ...] = (*payloads(druid, worker), *statuses(druid, worker))
-    causes = {**dict.fromkeys(FOR_HANDOFF, LASTING), **dict.fromkeys(of_one, LASTING - {UNSUPPORTED})}
-    answers = ((druid.answer(question), refusals) for question, refusals in causes.items())
-    refused = (each.message for each, refusals in answers if isinstance(each, Unavailable) and each.cause in refusals)
-    return next(refused, "")
-
-
-def _reading(druid: DruidState, worker: questions.Worker) -> Iterator[TaskGroup]:
-    """Yield the task groups that the worker reads.
-
-    If its task publishes already, another worker reads the task group: that one must not be handed off once more.
-    """
-    for task, task_group in _task_groups(druid, worker):
-        active = druid.answer(active_tasks(task_group.supervisor))
-        if not isinstance(active, Unavailable) and task in active:
-            yield task_group
-
-
-def _task_groups(druid: DruidState, worker: questions.Worker) -> Iterator[tuple[str, TaskGroup]]:
-    """Yield the tasks of the worker that belong to a supervisor, with their task groups."""
-    supervisors = druid.answer(questions.SUPERVISORS)
-    if isinstance(supervisors, Unavailable):
-        return
-    known = {supervisor.id for supervisor in supervisors}
-    for task in _stream_tasks(druid, worker):
-        answer = druid.answer(task_payload(task))
-        if not isinstance(answer, Unavailable) and answer.supervisor in known:
-            yield task, answer
-
-
-def _version(text: str) -> tuple[int, ...]:
-    return (int(text.partition(".")[0]),)
+    read = tuple(reading(druid, worker)) if is_read else ()
+    why_unknown = refusal(druid, worker) if is_read else ""
+    return Worker(worker.name, worker.is_enabled, worker.running_tasks, read, why_unknown)

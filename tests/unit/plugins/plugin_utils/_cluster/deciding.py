@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import DruidState, Question
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import desired_state
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decision import decide
@@ -21,7 +22,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads impo
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, Verdict
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import DruidState, Question
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding, spec_errors
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid

@@ -12,19 +12,19 @@ from functools import partial
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.steps import Post
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, ObjectKey, Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options, ask_druid, connected
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import ClusterReads
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import ReferenceKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import Timeouts
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
+from ansible_collections.druidops.druid.plugins.module_utils._resources import questions
+from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import (
     SERVERS,
     WORKERS,
     Question,
     Unavailable,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.steps import Post
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, ObjectKey, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options, ask_druid, connected
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import ClusterReads
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import ReferenceKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import connected_once
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError

@@ -21,18 +21,14 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
     UnknownPath,
     Unreachable,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import (
+from ansible_collections.druidops.druid.plugins.module_utils._resources import questions
+from ansible_collections.druidops.druid.plugins.module_utils._resources.config_list import (
     ATTEMPTS,
-    ask,
+    addition,
     change_list,
-    fetch_change,
-    post,
-    write_change,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import COMPACTION, ListChange, entries_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
+from ansible_collections.druidops.druid.plugins.module_utils._resources.decommissioning import ListChange, entries_of
+from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import (
     COORDINATOR_CONFIG,
     LOAD_QUEUES,
     LOAD_STATUS,
@@ -46,6 +42,14 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
     Question,
     Unavailable,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import (
+    ask,
+    fetch_change,
+    post,
+    write_change,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import COMPACTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import error_finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._druid_api.fake_druid import FakeDruid
 from hypothesis import given
@@ -184,7 +188,7 @@ class Coordinator:
         after_read: Callable[[Coordinator], None] | None = None,
         after_write: Callable[[Coordinator], None] | None = None,
     ) -> None:
-        self.history: list[tuple[str, list[str]]] = [("person", names)]
+        self.history: list[tuple[str, list[str], str]] = [("person", names, "")]
         self.after_read, self.after_write = after_read, after_write
         self.bodies: list[Any] = []
         self.comments: list[str] = []
@@ -194,8 +198,8 @@ class Coordinator:
     def names(self) -> list[str]:
         return self.history[-1][1]
 
-    def write(self, names: list[str], author: str = "person") -> None:
-        self.history.append((author, names))
+    def write(self, names: list[str], author: str = "person", comment: str = "") -> None:
+        self.history.append((author, names, comment))
 
     def get(self, path: str, params: Any = None) -> Any:
         if path == PATH:
@@ -207,15 +211,18 @@ class Coordinator:
         if not self.has_history:
             raise ServerError(500, "no history", "GET", path)
         return [
-            {"auditInfo": {"author": author}, "payload": json.dumps({"decommissioningNodes": names})}
-            for author, names in reversed(self.history[-params["count"] :])
+            {
+                "auditInfo": {"author": author, "comment": comment},
+                "payload": json.dumps({"decommissioningNodes": names}),
+            }
+            for author, names, comment in reversed(self.history[-params["count"] :])
         ]
 
     def post(self, path: str, body: Any, *, idempotent: bool, audit: Any) -> None:
         assert (path, idempotent) == (PATH, True)
         self.bodies.append(body)
         self.comments.append(audit["X-Druid-Comment"])
-        self.write(body["decommissioningNodes"], audit["X-Druid-Author"])
+        self.write(body["decommissioningNodes"], audit["X-Druid-Author"], audit["X-Druid-Comment"])
         if self.after_write:
             self.after_write(self)
 
@@ -288,6 +295,21 @@ def test_another_client_that_never_stops_is_an_error() -> None:
         written(druid, change("a"))
     assert len(druid.bodies) == ATTEMPTS
     assert error_finding(error.value).reason == "RejectedByDruid"
+
+
+def test_who_has_added_an_entry() -> None:
+    druid = Coordinator(["z"])
+    written(druid, change("a"))
+    druid.write(["a", "y"])
+    client = cast(DruidClient, druid)
+    assert addition(client, PATH, "decommissioningNodes", "a") == ("druidops", "add a")
+    assert addition(client, PATH, "decommissioningNodes", "y") == ("person", "")
+    assert addition(client, PATH, "decommissioningNodes", "x") is None
+    # the first change of the list
+    assert addition(cast(DruidClient, Coordinator(["z"])), PATH, "decommissioningNodes", "z") == ("person", "")
+    # the history is longer than what is read of it
+    druid.history = [("person", ["z"], "")] * 100
+    assert addition(client, PATH, "decommissioningNodes", "z") is None
 
 
 def test_without_a_history_the_entry_is_written_all_the_same() -> None:

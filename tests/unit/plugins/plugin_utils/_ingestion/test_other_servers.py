@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._resources import questions
+from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import Question, Unavailable
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import ask
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import Question, Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import error_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state import (

@@ -11,15 +11,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.druid_health import (
-    OPEN,
-    DruidGate,
-    druid_gate,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.gate import Gated, gate
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
+from ansible_collections.druidops.druid.plugins.module_utils._resources import questions
+from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import (
     COORDINATOR_LEADER,
     OVERLORD_LEADER,
     SEGMENTS,
@@ -31,6 +24,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.question
     Supervisor,
     Unavailable,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.druid_health import (
+    OPEN,
+    DruidGate,
+    druid_gate,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.gate import Gated, gate
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import (

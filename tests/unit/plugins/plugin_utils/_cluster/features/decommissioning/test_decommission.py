@@ -11,14 +11,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._resources.decommissioning import (
+    HistoricalServer,
+    TooSmall,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.decommission import (
     Decommission,
-    TooSmall,
     decommission,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.record import Entry
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.situation import (
-    HistoricalServer,
     InDruid,
     LeavingPod,
     ShrinkingGroup,

@@ -10,8 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.decommission import (
+from ansible_collections.druidops.druid.plugins.module_utils._resources.decommissioning import (
     EMPTY_SECONDS,
+    HistoricalServer,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.decommission import (
     decommission,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.record import (
@@ -22,7 +25,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     united,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.situation import (
-    HistoricalServer,
     InDruid,
     LeavingPod,
     ShrinkingGroup,

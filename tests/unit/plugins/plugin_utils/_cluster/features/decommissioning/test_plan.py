@@ -14,6 +14,24 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._resources import questions
+from ansible_collections.druidops.druid.plugins.module_utils._resources.decommissioning import ListChange
+from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import (
+    COORDINATOR_CONFIG,
+    LOAD_QUEUES,
+    LOAD_STATUS,
+    RULES,
+    SERVERS,
+    VISIBLE,
+    DruidState,
+    LoadQueue,
+    Question,
+    Replicated,
+    Rule,
+    Server,
+    Unavailable,
+    replicated_bytes,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import specified
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning import (
@@ -35,24 +53,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ClusterResult, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan_output import lines
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import ListChange
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
-    COORDINATOR_CONFIG,
-    LOAD_QUEUES,
-    LOAD_STATUS,
-    RULES,
-    SERVERS,
-    VISIBLE,
-    DruidState,
-    LoadQueue,
-    Question,
-    Replicated,
-    Rule,
-    Server,
-    Unavailable,
-    replicated_bytes,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import timestamp
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding, Rank

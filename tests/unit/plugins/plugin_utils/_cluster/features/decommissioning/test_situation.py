@@ -9,13 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.situation import (
+from ansible_collections.druidops.druid.plugins.module_utils._resources.decommissioning import (
     HistoricalServer,
     historical_servers,
+)
+from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import LoadQueue, Server
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.situation import (
     names_of,
     server_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import LoadQueue, Server
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 
 POD: dict[str, Any] = {

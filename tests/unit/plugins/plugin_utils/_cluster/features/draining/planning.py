@@ -10,20 +10,20 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decision import decide
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.workers import (
+from ansible_collections.druidops.druid.plugins.module_utils._resources import questions
+from ansible_collections.druidops.druid.plugins.module_utils._resources.handoff import (
     VERSION,
     active_tasks,
     task_payload,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import Question, Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decision import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.kind import DRUID
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ClusterResult, Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import Question, Unavailable
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import (
     decided,

@@ -11,12 +11,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._resources.handoff import TaskGroup
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.drain import drain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import (
     Drain,
     Limits,
     Record,
-    TaskGroup,
     Worker,
     WorkerGroup,
     WorkerPod,

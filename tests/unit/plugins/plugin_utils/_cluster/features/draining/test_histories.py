@@ -13,11 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+from ansible_collections.druidops.druid.plugins.module_utils._resources.handoff import TaskGroup
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.drain import drain
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import (
     DrainRequest,
     Limits,
-    TaskGroup,
     Worker,
     WorkerGroup,
     WorkerPod,

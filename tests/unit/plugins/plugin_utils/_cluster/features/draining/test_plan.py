@@ -11,20 +11,20 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, plan_output
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import limits
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.steps import Post
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.workers import (
+from ansible_collections.druidops.druid.plugins.module_utils._resources import questions
+from ansible_collections.druidops.druid.plugins.module_utils._resources.handoff import (
     VERSION,
     active_tasks,
     task_payload,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import Unavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, plan_output
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import limits
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.steps import Post
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Verdict
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import (

@@ -9,19 +9,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.workers import (
+from ansible_collections.druidops.druid.plugins.module_utils._resources import questions
+from ansible_collections.druidops.druid.plugins.module_utils._resources.handoff import (
     VERSION,
     active_tasks,
     task_payload,
-    worker_of,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import (
+from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import (
     DruidState,
     Question,
     Unavailable,
     Worker,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.workers import worker_of
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import decided, inputs
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.features.draining.planning import (

@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._resources import questions
+from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import DruidState
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import Record
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.worker_groups import drains
@@ -24,8 +26,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import questions
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.questions import DruidState
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import rolling
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.features.draining.planning import (

@@ -15,21 +15,21 @@ from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 T = TypeVar("T")
 
-# Why there is no answer. The cluster has no router, or how to connect to it is not specified.
+# Why there is no answer. There is no router, or how to connect to it is not specified.
 NO_ROUTER = "no router"
-# No pod of the router is ready.
+# The router is known not to be ready.
 NOT_READY = "router not ready"
 # Druid did not respond, or responded that it cannot answer now.
 UNREACHABLE = "unreachable"
-# It cannot be reached from where the reconcile runs: its name does not resolve, or its certificate is not trusted.
+# It cannot be reached from here: its name does not resolve, or its certificate is not trusted.
 NOT_CONNECTABLE = "not connectable"
-# The user of spec.auth may not ask that, or there is none.
+# The user may not ask that, or there is none.
 UNAUTHORIZED = "not authorized"
 # This Druid has no such API: it is too old, or its Router does not forward to Coordinators and Overlords.
 UNSUPPORTED = "not supported"
 # The answer cannot be read.
 INVALID = "invalid answer"
-# Those that last until the resource, one of its Secrets or Druid is changed.
+# Those that last until Druid, or the connection to it, is changed.
 LASTING = frozenset({NO_ROUTER, NOT_CONNECTABLE, UNAUTHORIZED, UNSUPPORTED, INVALID})
 
 
@@ -161,6 +161,13 @@ class Replicated(NamedTuple):
     replicated: int
 
 
+class Alone(NamedTuple):
+    """Bytes of a server's segments that a Broker knows, and the user may read; by datasource, how many it has alone."""
+
+    known: int
+    number: Mapping[str, int]
+
+
 def _servers(document: Any) -> tuple[Server, ...]:
     return tuple(
         Server(str(each["host"]), str(each["type"]), str(each["tier"]), int(each["currSize"]), int(each["maxSize"]))
@@ -193,6 +200,11 @@ def _replicas(rule: Any) -> list[tuple[str | None, int | None]]:
 def _replicated(document: Any) -> Replicated:
     # No row, or null, if there is no segment.
     return Replicated(*(sum(int(row[name] or 0) for row in document) for name in Replicated._fields))
+
+
+def _alone(document: Any) -> Alone:
+    numbers = {str(row["datasource"]): int(row["number"]) for row in document}
+    return Alone(sum(int(row["known"]) for row in document), {name: each for name, each in numbers.items() if each})
 
 
 def _datasources(document: Any) -> frozenset[str]:
@@ -301,6 +313,18 @@ FROM sys.segments AS s INNER JOIN (
 ) AS r ON s.segment_id = r.segment_id WHERE r.own > 0
 """.strip()
     return Question(f"replicas of the segments of {server}", _SQL, _replicated, sql=sql)
+
+
+def segments_alone(server: str) -> Question[Alone]:
+    """Return the question which segments of a server no other one has, as a Broker knows them."""
+    sql = f"""
+SELECT s.datasource, SUM(s."size") AS known,
+  SUM(CASE WHEN s.num_replicas < 2 AND s.is_overshadowed = 0 THEN 1 ELSE 0 END) AS "number"
+FROM sys.segments AS s INNER JOIN (
+  SELECT segment_id FROM sys.server_segments WHERE server = {_literal(server)} GROUP BY segment_id
+) AS r ON s.segment_id = r.segment_id GROUP BY 1
+""".strip()
+    return Question(f"segments of {server}", _SQL, _alone, sql=sql)
 
 
 def _literal(text: str) -> str:
