@@ -27,6 +27,25 @@ options:
     elements: str
     choices: [broker, coordinator, historical, indexer, middleManager, overlord, router]
     default: [broker, historical]
+  servers:
+    description:
+      - Servers that must have announced themselves, for Druid to be ready, as host and port. Of a host without a port,
+        one is sufficient. The port is that of TLS if a server has one.
+      - A MiddleManager or an Indexer must also be known to the Overlord, and be enabled.
+    type: list
+    elements: str
+  health:
+    description:
+      - Return RV(health), which a later call can compare with (O(baseline)). A Broker reads all segments for that,
+        which takes long in a large Druid.
+    type: bool
+    default: false
+  baseline:
+    description:
+      - The RV(health) of an earlier call. Druid is ready when it is no worse than then, even if segments were not
+        loaded then. This is what the operator of this collection waits for between the restarts of a rollout.
+      - Implies O(health=true).
+    type: dict
   wait:
     description:
       - Wait until Druid is ready (RV(ready)), or until the condition in O(wait_for) is met. A Druid that does not
@@ -55,6 +74,19 @@ EXAMPLES = r"""
     wait_timeout: 300
   register: druid
 
+- name: Remember the health of Druid before a restart
+  druidops.druid.druid_info:
+    url: http://localhost:8888
+    health: true
+  register: before
+
+- name: Wait until a restarted Historical is there, and Druid has recovered
+  druidops.druid.druid_info:
+    url: http://localhost:8888
+    servers: ["{{ (before.servers | selectattr('type', 'eq', 'historical') | first).server }}"]
+    baseline: "{{ before.health }}"
+    wait: true
+
 - name: Require a release, and a free task slot
   ansible.builtin.assert:
     that:
@@ -72,8 +104,8 @@ RETURN = r"""
 ready:
   description:
     - Whether there are no RV(problems). Coordinators and Overlords have a leader, there is a server of each type in
-      O(services), and servers have loaded all segments that the rules require. The Coordinator determines the latter
-      once a minute (C(druid.coordinator.period)).
+      O(services), and O(servers), and servers have loaded all segments that the rules require. The Coordinator
+      determines the latter once a minute (C(druid.coordinator.period)). With O(baseline), a Broker is asked instead.
   type: bool
   returned: always
 problems:
@@ -154,6 +186,25 @@ workers:
     free:
       description: The number of free slots, 0 if the worker is disabled.
       type: int
+health:
+  description:
+    - What a restart must not make worse, null where Druid does not report it. Datasources that the user may not read do
+      not count, nor do supervisors whose datasources the user may not write to.
+  type: dict
+  returned: with O(health) or O(baseline), if a server responds
+  contains:
+    unavailable_segments:
+      description: The number of segments that should be loaded, and that no server has, as a Broker knows them.
+      type: int
+    missing_replicas:
+      description: The number of replicas that the load rules require, and that Historicals could load, and have not.
+      type: int
+    supervisors_not_running:
+      description: The number of supervisors that are not healthy, or have no tasks yet, without suspended ones.
+      type: int
+    historicals:
+      description: The number of Historicals that have announced themselves.
+      type: int
 slots:
   description: The sums of all workers, with the fields C(capacity), C(used) and C(free).
   type: dict
@@ -172,6 +223,9 @@ ARGUMENTS = {
         "choices": ["broker", "coordinator", "historical", "indexer", "middleManager", "overlord", "router"],
         "default": ["broker", "historical"],
     },
+    "servers": {"type": "list", "elements": "str"},
+    "health": {"type": "bool", "default": False},
+    "baseline": {"type": "dict"},
     "wait": {"type": "bool", "default": False},
     "wait_for": {"type": "str"},
     "wait_timeout": {"type": "float", "default": 600.0},

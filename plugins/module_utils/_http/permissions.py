@@ -29,6 +29,7 @@ RULES = tuple(
     Rule(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", below), resource)
     for below, resource in (
         ("/druid-ext/basic-security", "CONFIG security"),
+        ("/druid/indexer/v1/worker/[^/]+/(?:enable|disable)", "STATE STATE"),
         ("/druid/indexer/v1/worker", "CONFIG CONFIG"),
         ("/druid/indexer/v1/workers", "STATE STATE"),
         ("/druid/indexer/v1/leader", "STATE STATE"),
@@ -47,7 +48,7 @@ RULES = tuple(
         ("/druid/coordinator/v1/rules/{name}", "DATASOURCE {name}"),
         ("/druid/coordinator/v1/rules", "STATE STATE"),
         ("/druid/coordinator/v1/compaction", "STATE STATE"),
-        ("/druid/coordinator/v1/(?:cluster|leader|loadstatus|servers)", "STATE STATE"),
+        ("/druid/coordinator/v1/(?:cluster|leader|loadqueue|loadstatus|servers)", "STATE STATE"),
         ("/druid/coordinator/v1", "CONFIG CONFIG"),
         ("/status", "STATE STATE"),
     )

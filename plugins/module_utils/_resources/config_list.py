@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._resources.decommissioning import ListChange, entries_of
 from ansible_collections.druidops.druid.plugins.module_utils._resources.document import audit
+from ansible_collections.druidops.druid.plugins.module_utils._spec.memory import unmarked_comment
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 
 AUTHOR = "druidops"
@@ -91,7 +92,10 @@ class Addition(NamedTuple):
 
 
 def addition(client: DruidClient, path: str, field: str, entry: str) -> Addition | None:
-    """Return who has added an entry that is in the list now; None if the history does not have that."""
+    """Return who has added an entry that is in the list now; None if the history does not have that.
+
+    The marker of the module dynamic_config is no part of the comment.
+    """
     found = _history(client, path, _MAX_HISTORY)
     lists = [_payload(each, field) or [] for each in found]
     # if the history is shorter, its first change has added what is in it
@@ -100,4 +104,4 @@ def addition(client: DruidClient, path: str, field: str, entry: str) -> Addition
     if not number:
         return None
     info = _audit(found[number - 1])
-    return Addition(str(info.get("author") or ""), str(info.get("comment") or ""))
+    return Addition(str(info.get("author") or ""), unmarked_comment(str(info.get("comment") or "")))

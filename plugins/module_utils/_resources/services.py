@@ -6,13 +6,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ipaddress
+import re
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient, path
+from ansible_collections.druidops.druid.plugins.module_utils._values.errors import NOT_SET, InvalidInput
 
 COORDINATOR, OVERLORD = ("druid", "coordinator", "v1"), ("druid", "indexer", "v1")
 _SIMPLE = {"simple": True}
+# In a message.
+_MAX_NAMES = 10
 
 
 def leader(client: DruidClient, service: tuple[str, ...]) -> str | None:
@@ -43,7 +48,9 @@ def servers(client: DruidClient) -> list[dict[str, Any]]:
 def _address(node: Mapping[str, Any]) -> str:
     """Return the address by which Druid names a server: that of TLS if it has one (``DruidServer.getHost``)."""
     ports = (node.get("tlsPort"), node.get("plaintextPort"))
-    return f"{node['host']}:{next((port for port in ports if port and port > 0), '')}"
+    host = str(node["host"])
+    in_brackets = f"[{host}]" if ":" in host and not host.startswith("[") else host
+    return f"{in_brackets}:{next((port for port in ports if port and port > 0), '')}"
 
 
 def load_status(client: DruidClient) -> dict[str, int | None]:
@@ -72,3 +79,42 @@ def _worker(found: Mapping[str, Any]) -> dict[str, Any]:
         "used": used,
         "free": max(0, capacity - used) if is_enabled else 0,
     }
+
+
+def matching(server: str, names: Iterable[str]) -> list[str]:
+    """Return the names that Druid has for a server: that of its host and port, or, without a port, all of its host.
+
+    The notation of an IPv6 address makes no difference; with a port, it is in brackets.
+    """
+    host, port = _host_and_port(server)
+    known = {name: _host_and_port(name) for name in names}
+    return [name for name, (its_host, its_port) in known.items() if its_host == host and port in ("", its_port)]
+
+
+def _host_and_port(name: str) -> tuple[str, str]:
+    found = re.fullmatch(r"(\[.*\]|[^:]*):(\d+)", name.strip())
+    host, port = found.groups() if found else (name.strip(), "")
+    host = host.removeprefix("[").removesuffix("]").lower()
+    try:
+        return str(ipaddress.ip_address(host)), port
+    except ValueError:
+        return host, port
+
+
+def one_of(server: str | None, names: Collection[str], what: str) -> str:
+    """Return the name that Druid has for a server. InvalidInput if there is none, or more than one."""
+    if not (server and server.strip()):
+        raise InvalidInput("server", NOT_SET, f"set host and port of the {what}, as Druid announces them")
+    found = matching(server, names)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise InvalidInput("server", server, f"there are {len(found)} {what}s on this host. Set one: {_listed(found)}")
+    known = f"these: {_listed(names)}" if names else "none at all"
+    raise InvalidInput("server", server, f"Druid knows no such {what}, but {known}. Use its name there, or start it")
+
+
+def _listed(names: Iterable[str]) -> str:
+    found = sorted(names)
+    others = f" and {len(found) - _MAX_NAMES} more" if len(found) > _MAX_NAMES else ""
+    return f"{', '.join(found[:_MAX_NAMES])}{others}"

@@ -109,6 +109,11 @@ def marker_in_comment(comment: str) -> Marker | None:
     return _parsed(comment.rpartition(f"{KEY} ")[2])
 
 
+def unmarked_comment(comment: str) -> str:
+    """Return the comment of a write without the marker, if it has one."""
+    return comment if marker_in_comment(comment) is None else comment.rpartition(f"{KEY} ")[0].strip()
+
+
 def without_marker(document: Any, place: Path) -> Any:
     """Return an object without the marker. An empty context is null, as Druid returns one that was never set."""
     if not place:

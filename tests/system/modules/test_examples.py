@@ -36,8 +36,10 @@ MODULES = ("supervisor", "supervisor_info", "task", "task_info")
 OTHER_RELEASES = ("sql_ingest",)
 # These require basic security. Their order is the one in which they need one another.
 SECURITY = ("role", "user", "group_mapping", "user_info", "role_info", "group_mapping_info")
+# These take a server out of use, which other tests need: test_servers.py.
+SERVERS = ("worker", "historical")
 # The others may concern settings that a Druid has once, so their examples run one after the other.
-IN_TURN = sorted({name.rpartition(".")[2] for name in ACTION_GROUP} - {*MODULES, *OTHER_RELEASES, *SECURITY})
+IN_TURN = sorted({name.rpartition(".")[2] for name in ACTION_GROUP} - {*MODULES, *OTHER_RELEASES, *SECURITY, *SERVERS})
 DOCUMENTS = (ROOT / "docs" / "druid-modules.md", ROOT / "README.md")
 # The names in the examples; each run has its own names, since all tests share one Druid.
 NAMES = ("wikipedia", "visits", "clicks", "orders", "retired", "countries", "customers")

@@ -21,6 +21,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import yaml
@@ -33,6 +34,8 @@ from testbed.other_release import released
 __all__ = ["druid", "druid_27", "druid_33", "druid_basic", "share_druid"]
 
 CASES = Path(__file__).with_name("matrix")
+# What an entry is known by.
+IDS = ("id", "datasource", "server")
 FACTS = ("module", "druid", "cluster_wide", "prepared")
 # The fixture, and the release whose differences are put over it where it cannot be had.
 DRUIDS = {
@@ -90,6 +93,8 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Modul
     ):
         host, port = silence.getsockname()
         values = {"name": f"m{secrets.token_hex(4)}", "kafka": kafka, "silence": f"{host}:{port}"}
+        worker, historical = shared.address("indexer"), shared.address("historical")
+        values |= {"worker": worker, "quoted_worker": quote(worker, safe=""), "historical": historical}
         yield modules, _filled(matrix, values)
 
 
@@ -135,14 +140,17 @@ def listed(fields: dict[str, Any]) -> dict[str, Any]:
 
 def ids(result: dict[str, Any]) -> dict[str, list[str]]:
     """Return the ids of the resources in a result, by key."""
-    return {kind: [each.get("id") or each["datasource"] for each in found] for kind, found in listed(result).items()}
+    return {
+        kind: [next(each[name] for name in IDS if each.get(name)) for each in found]
+        for kind, found in listed(result).items()
+    }
 
 
 def short_form(arguments: dict[str, Any], result: dict[str, Any]) -> bool:
     """Return whether the result of a call for one thing has the fields of its entry at the top level, and no other."""
     [entries] = listed(result).values()
     is_one = len(entries) == 1 and "changed" in entries[0] and not listed(arguments)
-    return ("id" in result or "datasource" in result) == is_one and (not is_one or entries[0].items() <= result.items())
+    return any(name in result for name in IDS) == is_one and (not is_one or entries[0].items() <= result.items())
 
 
 def _filled(document: Any, values: dict[str, str]) -> Any:

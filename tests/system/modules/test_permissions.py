@@ -46,6 +46,8 @@ def name(druid_basic: Druid) -> Iterator[str]:
     for method, path, body in leftovers(druid_basic):
         if name in path:
             druid_basic.request(method, path, body)
+    for worker in druid_basic.request("GET", "/druid/indexer/v1/workers"):
+        druid_basic.request("POST", f"/druid/indexer/v1/worker/{worker['worker']['host']}/enable")
     remove_users(druid_basic, name)
     remove_lookups(druid_basic, name)
 

@@ -81,7 +81,7 @@ class Module:
     @property
     def identity(self) -> str | None:
         """The option that identifies the thing; a dynamic configuration exists once in a Druid, and has none."""
-        return next((name for name in ("id", "datasource") if name in self.arguments), None)
+        return next((name for name in ("id", "datasource", "server") if name in self.arguments), None)
 
     @property
     def entries(self) -> tuple[str, Options]:
@@ -137,7 +137,12 @@ def state(module: Module) -> Problems:
 
 
 # Of segments, which Druid creates; each of these returns, hides or loses data, so none is the default.
-OTHER_STATES: dict[str, tuple[list[str], str | None]] = {"datasource": (["used", "unused", "deleted"], None)}
+OTHER_STATES: dict[str, tuple[list[str], str | None]] = {
+    "datasource": (["used", "unused", "deleted"], None),
+    # of servers, which are not created either
+    "worker": (["enabled", "disabled"], None),
+    "historical": (["redundant", "decommissioned", "active"], None),
+}
 
 
 def text_or_structure(module: Module) -> Problems:

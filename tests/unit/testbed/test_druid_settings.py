@@ -16,6 +16,7 @@ from ansible_collections.druidops.druid.tests.testbed.druid.jvm import APART, TO
 from ansible_collections.druidops.druid.tests.testbed.druid.settings import (
     DRUID_SERVERS,
     PORTS,
+    SECOND_SERVERS,
     SERVERS,
     Layout,
     Passwords,
@@ -38,15 +39,16 @@ def of(name: str) -> dict[str, Settings]:
 @pytest.mark.parametrize("name", CONFIGURATIONS)
 def test_every_server_has_settings_and_a_port_of_its_own(name: str) -> None:
     found = of(name)
-    assert set(found) == set(SERVERS)
+    assert set(found) == {*SERVERS, *SECOND_SERVERS}
     port = "druid.tlsPort" if configuration(name).tls else "druid.plaintextPort"
-    assert len({found[server][port] for server in DRUID_SERVERS}) == len(DRUID_SERVERS)
+    servers = (*DRUID_SERVERS, *SECOND_SERVERS)
+    assert len({found[server][port] for server in servers}) == len(servers)
 
 
 @pytest.mark.parametrize("name", CONFIGURATIONS)
 def test_everything_listens_on_loopback(name: str) -> None:
     found = of(name)
-    for server in DRUID_SERVERS:
+    for server in (*DRUID_SERVERS, *SECOND_SERVERS):
         assert (found[server]["druid.host"], found[server]["druid.bindOnHost"]) == ("127.0.0.1", "true")
     assert found["zookeeper"]["clientPortAddress"] == "127.0.0.1"
     assert all("//127.0.0.1:" in each for each in found["kafka"]["listeners"].split(","))

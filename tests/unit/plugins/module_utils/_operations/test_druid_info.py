@@ -20,11 +20,24 @@ from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.misbehav
 __all__ = ["fake_time"]
 
 COORDINATOR, OVERLORD = "/druid/coordinator/v1", "/druid/indexer/v1"
-PARAMS: dict[str, Any] = {"services": ["broker", "historical"], "wait": False, "wait_for": None, "wait_timeout": 0.0}
+PARAMS: dict[str, Any] = {
+    "services": ["broker", "historical"],
+    "servers": None,
+    "health": False,
+    "baseline": None,
+    "wait": False,
+    "wait_for": None,
+    "wait_timeout": 0.0,
+}
 NODES = {
     "broker": [{"host": "b", "plaintextPort": -1, "tlsPort": 8282}],
     "historical": [{"host": "h", "plaintextPort": 8083, "tlsPort": 8283}],
 }
+# one Historical: a second replica cannot be loaded
+LOADED = {"datasource": "clicks", "replicas": 1, "required": 2, "number": 5, "unavailable": 0}
+LOST = {"datasource": "clicks", "replicas": 0, "required": 2, "number": 3, "unavailable": 2}
+SUPERVISOR = {"id": "s", "state": "RUNNING", "detailedState": "RUNNING", "healthy": True}
+HEALTH = {"unavailable_segments": 0, "missing_replicas": 0, "supervisors_not_running": 0, "historicals": 1}
 WORKER = {"host": "w:8091", "capacity": 3, "version": "0", "category": "c"}
 
 
@@ -49,6 +62,8 @@ def server() -> Iterator[Server]:
             ],
             f"{COORDINATOR}/loadstatus": [say(200, {"clicks": 0})],
             f"{COORDINATOR}/metadata/datasources": [say(200, ["clicks"])],
+            f"{OVERLORD}/supervisor": [say(200, [SUPERVISOR])],
+            "/druid/v2/sql": [say(200, [LOADED])],
             f"{OVERLORD}/workers": [
                 say(200, [{"worker": WORKER, "currCapacityUsed": 1}, {"worker": {**WORKER, "version": ""}}])
             ],
@@ -147,3 +162,72 @@ def test_permission_that_is_missing(server: Server, client: DruidClient) -> None
     server.routes[f"{COORDINATOR}/cluster"] = [say(403, {"Access-Check-Result": "Unauthorized"})]
     with pytest.raises(Forbidden, match="needs the permission READ on STATE STATE"):
         druid_info(client, PARAMS)
+
+
+def test_health_is_read_only_on_request(server: Server, client: DruidClient) -> None:
+    assert "health" not in druid_info(client, PARAMS)
+    assert not [asked for asked in server.asked if asked.method == "POST"]
+    assert druid_info(client, {**PARAMS, "health": True})["health"] == HEALTH
+
+
+# (what Druid answers by path, the baseline, the problem or an empty text)
+RECOVERY: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    ({}, HEALTH, ""),
+    ({"/druid/v2/sql": say(200, [LOADED, LOST])}, HEALTH, "Datasource clicks has 2 unavailable segments and 3 missing"),
+    ({"/druid/v2/sql": say(200, [LOST])}, {**HEALTH, "unavailable_segments": 2, "missing_replicas": 3}, ""),
+    # one of two Historicals is missing, so its replicas still count
+    ({}, {**HEALTH, "historicals": 2}, "Datasource clicks has 5 missing replicas."),
+    (
+        {f"{OVERLORD}/supervisor": say(200, [{**SUPERVISOR, "detailedState": "CREATING_TASKS"}])},
+        HEALTH,
+        "Supervisor s is CREATING_TASKS.",
+    ),
+    # the Coordinator's answer may be a minute old, and what was not loaded before does not block
+    ({f"{COORDINATOR}/loadstatus": say(200, {"clicks": 2})}, HEALTH, ""),
+    ({f"{COORDINATOR}/loadstatus": say(200, {"clicks": 2})}, {"unavailable_segments": None}, "2 segments"),
+    ({"/druid/v2/sql": say(503)}, HEALTH, "503 Service Unavailable"),
+    ({"/druid/v2/sql": say(403, {"Access-Check-Result": "no"})}, HEALTH, "403 Forbidden"),
+    # was not permitted before either
+    ({"/druid/v2/sql": say(403, {"Access-Check-Result": "no"})}, {**HEALTH, "unavailable_segments": None}, ""),
+    ({"/druid/v2/sql": say(404)}, HEALTH, ""),
+]
+
+
+@pytest.mark.parametrize(("answers", "baseline", "problem"), RECOVERY)
+def test_no_worse_than_before(
+    server: Server, client: DruidClient, answers: dict[str, Any], baseline: dict[str, Any], problem: str
+) -> None:
+    server.routes.update({path: [answer] for path, answer in answers.items()})
+    info = druid_info(client, {**PARAMS, "baseline": baseline})
+    assert info["ready"] is not bool(problem), info["problems"]
+    assert problem in " ".join(info["problems"])
+
+
+@pytest.mark.parametrize("baseline", [{"unavailable": 0}, {"historicals": "1"}, {"historicals": True}])
+def test_baseline_that_is_not_valid(client: DruidClient, baseline: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match=r"baseline .*pass the health that an earlier call"):
+        druid_info(client, {**PARAMS, "baseline": baseline})
+
+
+# (required servers, the problem or an empty text)
+SERVERS: list[tuple[str, str]] = [
+    ("h:8283", ""),
+    ("H", ""),
+    ("h:8083", "Server h:8083 has not announced itself."),
+    ("x", "Server x has not announced itself."),
+    ("w:8091", ""),
+    ("v:8091", "Worker v:8091 is not known to the Overlord."),
+    ("[FD00::0:1]:8091", "Worker [fd00:0:0:0:0:0:0:1]:8091 is disabled."),
+]
+
+
+@pytest.mark.parametrize(("name", "problem"), SERVERS)
+def test_servers_that_have_to_be_there(server: Server, client: DruidClient, name: str, problem: str) -> None:
+    address = "[fd00:0:0:0:0:0:0:1]"
+    hosts = ("w", "v", address.strip("[]"))
+    workers = [{"host": host, "plaintextPort": 8091, "tlsPort": -1} for host in hosts]
+    server.routes[f"{COORDINATOR}/cluster"] = [say(200, {**NODES, "middleManager": workers})]
+    disabled = {**WORKER, "host": f"{address}:8091", "version": ""}
+    server.routes[f"{OVERLORD}/workers"] = [say(200, [{"worker": WORKER}, {"worker": disabled}])]
+    info = druid_info(client, {**PARAMS, "servers": [name]})
+    assert info["problems"] == ([problem] if problem else [])

@@ -90,7 +90,15 @@ _LOOKUP_SPEC = {"lookupExtractorFactory": {"type": "map", "map": {}}}
 _DATASOURCE = {"datasource": "a", "interval": None, "used_segments": "delete", "datasources": None, "wait": True}
 _DATASOURCE |= {"wait_timeout": 1.0, **_AUDIT}
 _SEGMENTS = {"datasource": "a", "interval": None, "used": None, "by": "segment", "limit": 10, "read_timeout": 1.0}
-_DRUID = {"services": ["broker"], "wait": False, "wait_for": None, "wait_timeout": 1.0}
+_DRUID = {
+    "services": ["broker"],
+    "servers": None,
+    "health": False,
+    "baseline": None,
+    "wait": False,
+    "wait_for": None,
+    "wait_timeout": 1.0,
+}
 _INFO = {
     "tier": None,
     "id": None,

@@ -42,6 +42,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.question
     Question,
     Unavailable,
 )
+from ansible_collections.druidops.druid.plugins.module_utils._spec.memory import Marker, marked_comment
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import (
     ask,
@@ -300,10 +301,10 @@ def test_another_client_that_never_stops_is_an_error() -> None:
 def test_who_has_added_an_entry() -> None:
     druid = Coordinator(["z"])
     written(druid, change("a"))
-    druid.write(["a", "y"])
+    druid.write(["a", "y"], comment=marked_comment("y is old", Marker("d", "2026-01-01T00:00:00.000+00:00", "33.0.0")))
     client = cast(DruidClient, druid)
     assert addition(client, PATH, "decommissioningNodes", "a") == ("druidops", "add a")
-    assert addition(client, PATH, "decommissioningNodes", "y") == ("person", "")
+    assert addition(client, PATH, "decommissioningNodes", "y") == ("person", "y is old")
     assert addition(client, PATH, "decommissioningNodes", "x") is None
     # the first change of the list
     assert addition(cast(DruidClient, Coordinator(["z"])), PATH, "decommissioningNodes", "z") == ("person", "")
