@@ -79,7 +79,14 @@ def druid_mutual_tls(share_druid: Share) -> Druid:
 @pytest.fixture(scope="module")
 def druid_apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Druid]:
     """A Druid for the tests of one file, whose coordinator (the Overlord, too) and Kafka can be killed and revived."""
-    with Druid.start(tmp_path_factory.mktemp("apart") / "druid", release(), apart=True) as started:
+    with Druid.start(tmp_path_factory.mktemp("apart") / "druid", release(), jvms="apart") as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def druid_spread(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Druid]:
+    """A Druid for the tests of one file, each of whose servers can be restarted, with two of most."""
+    with Druid.start(tmp_path_factory.mktemp("spread") / "druid", release(), jvms="spread") as started:
         yield started
 
 

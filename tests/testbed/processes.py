@@ -174,6 +174,16 @@ class Processes:
             f"waited {timeout:.0f} s for {what}: {reason}; the end of {last}'s log:\n{self.log_tail(last)}"
         )
 
+    def terminate(self, name: str, timeout: float = 60.0) -> None:
+        """Ask a process to stop, and return when it has; kill it if it takes too long."""
+        for process in self.recorded():
+            if process.name == name and process.alive:
+                os.kill(process.pid, signal.SIGTERM)
+                end = time.monotonic() + timeout
+                while process.alive and time.monotonic() < end:
+                    time.sleep(0.05)
+        self.kill(name)
+
     def kill(self, *names: str, timeout: float = 10.0) -> None:
         """Kill those with these names, by default all, and return when none of them is left."""
         chosen = [process for process in self.recorded() if not names or process.name in names]

@@ -6,9 +6,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from ansible_collections.druidops.druid.tests.system.support.druid_in_pods impor
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.ingestion_specs import kafka_spec
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
-from ansible_collections.druidops.druid.tests.system.support.numbered_rows import Rows
+from ansible_collections.druidops.druid.tests.system.support.numbered_rows import Rows, produced_continuously
 from testbed.api import ApiError
 from testbed.control_plane import ControlPlane
 from testbed.druid.versions import KAFKA
@@ -53,24 +52,6 @@ def resource() -> dict[str, Any]:
         # a small machine has room for all of them, and for one more router
         node["resources"]["requests"]["cpu"] = "10m"
     return cluster
-
-
-@contextmanager
-def produced_continuously(rows: Rows) -> Iterator[None]:
-    """Append more rows as long as the block runs."""
-    ended = threading.Event()
-
-    def run() -> None:
-        while not ended.wait(0.5):
-            rows.produce(5)
-
-    producer = threading.Thread(target=run, daemon=True)
-    producer.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        producer.join()
 
 
 @pytest.fixture

@@ -6,6 +6,9 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from testbed.druid.kafka import Kafka
@@ -28,11 +31,11 @@ class Queried(Protocol):
 class Rows:
     """The rows of a topic, and what has become of them in the datasource of the same name."""
 
-    def __init__(self, druid: Queried, name: str) -> None:
+    def __init__(self, druid: Queried, name: str, partitions: int = 1) -> None:
         assert druid.kafka is not None
         self.druid, self.kafka, self.name = druid, druid.kafka, name
         self.produced = 0
-        self.kafka.make_topic(name)
+        self.kafka.make_topic(name, partitions)
 
     def produce(self, count: int) -> None:
         """Append so many rows, numbered on."""
@@ -48,6 +51,24 @@ class Rows:
     def has_all(self, times: int = 1) -> bool:
         """Whether each row that was produced is there, and so many times."""
         return self.numbers == sorted([*range(self.produced)] * times)
+
+
+@contextmanager
+def produced_continuously(rows: Rows) -> Iterator[None]:
+    """Append more rows as long as the block runs."""
+    ended = threading.Event()
+
+    def run() -> None:
+        while not ended.wait(0.5):
+            rows.produce(5)
+
+    producer = threading.Thread(target=run, daemon=True)
+    producer.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        producer.join()
 
 
 def column(druid: Queried, datasource: str, name: str) -> list[Any]:

@@ -247,7 +247,7 @@ def test_restarted_kafka_has_its_rows(druid_apart: Druid, topic: str) -> None:
 
 
 def test_only_separate_processes_can_be_killed(druid: Druid) -> None:
-    with pytest.raises(DruidError, match="there is no JVM coordinator here, only druid; start Druid with apart=True"):
+    with pytest.raises(DruidError, match="there is no JVM coordinator here, only druid; start Druid with other jvms"):
         druid.kill("coordinator")
 
 

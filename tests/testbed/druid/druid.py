@@ -27,9 +27,9 @@ from ..running import DRUID, Running
 from . import configurations
 from .artifacts import Artifacts, build
 from .certificates import make_certificates
-from .jvm import APART, TOGETHER, Jvm, command, write_arguments
+from .jvm import JVMS, Jvm, command, write_arguments
 from .kafka import Kafka
-from .settings import PORTS, Layout, Passwords, properties, settings
+from .settings import PORTS, Layout, Passwords, properties, settings, type_of
 from .versions import BASIC_SECURITY, DEFAULT, KAFKA, KNOWN, version
 
 _PASSWORDS = "passwords.json"
@@ -39,6 +39,7 @@ _READY = {
     "coordinator": "/druid/indexer/v1/isLeader",
     "broker": "/druid/broker/v1/readiness",
     "indexer": "/status/selfDiscovered",
+    "middleManager": "/status/selfDiscovered",
     "historical": "/druid/historical/v1/readiness",
     "router": "/status/selfDiscovered",
 }
@@ -66,7 +67,7 @@ class Choice:
     version: str
     configuration: str
     kafka: bool
-    apart: bool
+    jvms: str
     detached: bool
     ports: dict[str, int]
 
@@ -96,13 +97,13 @@ class Druid(Running):
         configuration: str = "open",
         *,
         kafka: bool | None = None,
-        apart: bool = False,
+        jvms: str = "together",
         detached: bool = False,
     ) -> Druid:
         """A new Druid, ready for use; unless detached it ends with this process, however that ends.
 
-        Kafka comes with it, by default where the release has the extension for it. Apart, each of the JVMs in jvm.APART
-        can be killed and started again; otherwise one JVM is all servers.
+        Kafka comes with it, by default where the release has the extension for it. One JVM is all servers, or, with
+        another name in jvm.JVMS, several are, each of which can be killed and started again.
         """
         secured = configurations.configuration(configuration)
         artifacts = build(version(release))
@@ -112,7 +113,7 @@ class Druid(Running):
         cls.remove(directory)
         with reserved_ports(len(PORTS)) as ports:
             named = dict(zip(PORTS, ports, strict=True))
-            choice = Choice(release, configuration, with_kafka, apart, detached, named)
+            choice = Choice(release, configuration, with_kafka, jvms, detached, named)
             druid = cls(empty_directory(directory), choice)
             try:
                 druid._prepare(artifacts)
@@ -138,6 +139,16 @@ class Druid(Running):
     def revive(self, *jvms: str) -> None:
         """Start JVMs again that were killed, with the same ports and data, and return when they are ready."""
         self._start(self._chosen(jvms))
+
+    def restart(self, jvm: str) -> None:
+        """Stop a JVM as systemd does, and start it again; it is not ready when this returns."""
+        self._processes.terminate(jvm)
+        for each in self._chosen([jvm]):
+            self._processes.start(each.name, command(each, self._layout), detached=self._choice.detached)
+
+    def address(self, server: str) -> str:
+        """Host and port by which Druid names a server."""
+        return f"127.0.0.1:{self._layout.ports[server]}"
 
     @contextmanager
     def frozen(self, *jvms: str) -> Iterator[None]:
@@ -224,7 +235,7 @@ class Druid(Running):
 
     def _jvms(self) -> list[Jvm]:
         left_out = () if self._choice.kafka else ("kafka",)
-        jvms = APART if self._choice.apart else TOGETHER
+        jvms = JVMS[self._choice.jvms]
         fewer = [replace(jvm, servers=tuple(each for each in jvm.servers if each not in left_out)) for jvm in jvms]
         return [jvm for jvm in fewer if jvm.servers]
 
@@ -232,7 +243,7 @@ class Druid(Running):
         jvms = {jvm.name: jvm for jvm in self._jvms()}
         for name in names:
             if name not in jvms:
-                raise DruidError(f"there is no JVM {name} here, only {', '.join(jvms)}; start Druid with apart=True")
+                raise DruidError(f"there is no JVM {name} here, only {', '.join(jvms)}; start Druid with other jvms")
         return [jvms[name] for name in names]
 
     def _passwords(self) -> Passwords:
@@ -261,7 +272,7 @@ class Druid(Running):
         wait = partial(self._processes.wait_for, not_yet=(ApiError, OSError), timeout=_TIMEOUT, pause=_PAUSE)
         if server == "kafka":
             wait("a Kafka that answers", Kafka(self._layout.kafka).answers)
-        elif path := _READY.get(server):
+        elif path := _READY.get(type_of(server)):
             wait(f"a {server} that is ready", partial(self._answers, server, path))
 
     def _hash_faster(self) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..private_file import private
 from .artifacts import Artifacts, java
-from .settings import DRUID_SERVERS, SERVERS, Layout
+from .settings import DRUID_SERVERS, FLAGS, SECOND_SERVERS, SERVERS, Layout
 
 
 @dataclass(frozen=True)
@@ -32,29 +32,9 @@ APART = (
     Jvm("coordinator", ("coordinator",), 160),
     Jvm("data", DRUID_SERVERS[1:], 448),
 )
-
-_FLAGS = (
-    # what Druid's own bin/run-java sets
-    "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
-    "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED",
-    "--add-opens=java.base/java.nio=ALL-UNNAMED",
-    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
-    "--add-opens=java.base/jdk.internal.ref=ALL-UNNAMED",
-    "--add-opens=java.base/java.io=ALL-UNNAMED",
-    "--add-opens=java.base/java.lang=ALL-UNNAMED",
-    "--add-opens=jdk.management/com.sun.management.internal=ALL-UNNAMED",
-    "-Duser.timezone=UTC",
-    "-Dfile.encoding=UTF-8",
-    "-Djava.util.logging.manager=org.apache.logging.log4j.jul.LogManager",
-    "-XX:+ExitOnOutOfMemoryError",
-    "-XX:MaxDirectMemorySize=256m",
-    # little work, soon done: half the processor time of the defaults
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
-    # of Kafka's libraries
-    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-    "-Dorg.slf4j.simpleLogger.log.kafka.server.KafkaRaftServer=info",
-)
+# So that each server can be restarted as on machines of its own.
+SPREAD = (*APART[:3], *(Jvm(name, (name,), 256) for name in (*SECOND_SERVERS, *DRUID_SERVERS[1:])))
+JVMS = {"together": TOGETHER, "apart": APART, "spread": SPREAD}
 
 
 def write_arguments(jvm: Jvm, layout: Layout, artifacts: Artifacts, stores_password: str | None) -> None:
@@ -78,7 +58,7 @@ def quoted(argument: str) -> str:
 def _arguments(jvm: Jvm, layout: Layout, artifacts: Artifacts) -> Iterator[str]:
     here = layout.directory
     yield f"-Xmx{jvm.heap}m"
-    yield from _FLAGS
+    yield from FLAGS
     yield f"-Djava.io.tmpdir={here}/tmp"
     yield f"-Dderby.stream.error.file={here}/derby.log"
     yield f"-Dlog4j.configurationFile={Path(__file__).parent}/log4j2.xml"

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from .artifacts import java
 from .certificates import ALIAS, Certificates
 from .configurations import Configuration
 
@@ -18,8 +19,36 @@ Settings = dict[str, str]
 # In the order in which they are started: a broker that comes after the data servers waits 5 s for them.
 DRUID_SERVERS = ("coordinator", "broker", "indexer", "historical", "router")
 SERVERS = ("kafka", "zookeeper", *DRUID_SERVERS)
-PORTS = (*SERVERS, "kafka_controller", "derby")
+# Where each server has a process of its own: those that a client does without while another one restarts.
+SECOND_SERVERS = ("broker-2", "historical-2", "middleManager")
+PEONS = ("peon", "peon-2")
+PORTS = (*SERVERS, *SECOND_SERVERS, *PEONS, "kafka_controller", "derby")
 _HOST = "127.0.0.1"
+
+
+# Of each JVM.
+FLAGS = (
+    # what Druid's own bin/run-java sets
+    "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
+    "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED",
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens=java.base/jdk.internal.ref=ALL-UNNAMED",
+    "--add-opens=java.base/java.io=ALL-UNNAMED",
+    "--add-opens=java.base/java.lang=ALL-UNNAMED",
+    "--add-opens=jdk.management/com.sun.management.internal=ALL-UNNAMED",
+    "-Duser.timezone=UTC",
+    "-Dfile.encoding=UTF-8",
+    "-Djava.util.logging.manager=org.apache.logging.log4j.jul.LogManager",
+    "-XX:+ExitOnOutOfMemoryError",
+    "-XX:MaxDirectMemorySize=256m",
+    # little work, soon done: half the processor time of the defaults
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    # of Kafka's libraries
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+    "-Dorg.slf4j.simpleLogger.log.kafka.server.KafkaRaftServer=info",
+)
 
 
 @dataclass(frozen=True)
@@ -64,15 +93,23 @@ def settings(layout: Layout, configuration: Configuration, passwords: Passwords)
         "coordinator": _coordinator(),
         "broker": _broker(),
         "indexer": _indexer(layout),
-        "historical": _historical(layout),
+        "historical": _historical(layout, "segment-cache"),
         "router": _router(),
+        "broker-2": _broker(),
+        "historical-2": _historical(layout, "segment-cache-2"),
+        "middleManager": _middle_manager(layout),
     }
     port = "druid.tlsPort" if configuration.tls else "druid.plaintextPort"
     druid = {
-        name: {**common, "druid.service": f"druid/{name}", port: str(layout.ports[name]), **own[name]}
-        for name in DRUID_SERVERS
+        name: {**common, "druid.service": f"druid/{type_of(name)}", port: str(layout.ports[name]), **own[name]}
+        for name in (*DRUID_SERVERS, *SECOND_SERVERS)
     }
     return {"kafka": _kafka(layout), "zookeeper": _zookeeper(layout), **druid}
+
+
+def type_of(server: str) -> str:
+    """The type of a server, of which there may be a second one."""
+    return server.partition("-")[0]
 
 
 def properties(values: Settings) -> str:
@@ -136,7 +173,12 @@ def _coordinator() -> Settings:
 
 
 def _broker() -> Settings:
-    return {"druid.broker.http.numConnections": "5", "druid.sql.planner.metadataRefreshPeriod": "PT1S"}
+    return {
+        "druid.broker.http.numConnections": "5",
+        "druid.sql.planner.metadataRefreshPeriod": "PT1S",
+        # one that is stopped, not killed, answers until the others know that
+        "druid.server.http.unannouncePropagationDelay": "PT5S",
+    }
 
 
 def _indexer(layout: Layout) -> Settings:
@@ -149,9 +191,24 @@ def _indexer(layout: Layout) -> Settings:
     }
 
 
-def _historical(layout: Layout) -> Settings:
-    location = {"path": f"{layout.directory}/segment-cache", "maxSize": "1g"}
-    return {"druid.segmentCache.locations": json.dumps([location])}
+def _middle_manager(layout: Layout) -> Settings:
+    """Its tasks have JVMs of their own, the peons."""
+    return {
+        "druid.worker.capacity": str(len(PEONS)),
+        "druid.worker.baseTaskDirs": json.dumps([f"{layout.directory}/task-2"]),
+        "druid.segment.handoff.pollDuration": "PT1S",
+        "druid.indexer.runner.javaCommand": java(),
+        "druid.indexer.runner.javaOptsArray": json.dumps(["-Xmx128m", *FLAGS]),
+        "druid.indexer.runner.ports": json.dumps([layout.ports[each] for each in PEONS]),
+    }
+
+
+def _historical(layout: Layout, cache: str) -> Settings:
+    location = {"path": f"{layout.directory}/{cache}", "maxSize": "1g"}
+    return {
+        "druid.segmentCache.locations": json.dumps([location]),
+        "druid.server.http.unannouncePropagationDelay": "PT5S",
+    }
 
 
 def _router() -> Settings:

@@ -9,6 +9,7 @@ import org.apache.druid.cli.CliBroker;
 import org.apache.druid.cli.CliCoordinator;
 import org.apache.druid.cli.CliHistorical;
 import org.apache.druid.cli.CliIndexer;
+import org.apache.druid.cli.CliMiddleManager;
 import org.apache.druid.cli.CliRouter;
 import org.apache.druid.cli.ServerRunnable;
 import org.apache.druid.guice.StartupInjectorBuilder;
@@ -18,10 +19,10 @@ import org.apache.druid.java.util.common.lifecycle.Lifecycle;
 final class DruidServer {
   private DruidServer() {}
 
-  /** Returns when the server has started. */
+  /** Returns when the server has started. A second one of a type has a number in its name: historical-2. */
   static void start(String name, Properties settings) throws Exception {
     CountDownLatch started = new CountDownLatch(1);
-    ServerRunnable server = server(name, injector -> {
+    ServerRunnable server = server(name.split("-")[0], injector -> {
       Filters.separate(injector);
       started.countDown();
     });
@@ -52,6 +53,13 @@ final class DruidServer {
         };
       case "indexer":
         return new CliIndexer() {
+          @Override
+          public Lifecycle initLifecycle(Injector injector) {
+            return after(super.initLifecycle(injector), injector, started);
+          }
+        };
+      case "middleManager":
+        return new CliMiddleManager() {
           @Override
           public Lifecycle initLifecycle(Injector injector) {
             return after(super.initLifecycle(injector), injector, started);
