@@ -19,7 +19,7 @@ OF_ANSIBLE = 256 * MIB
 # The flag of ansible-operator, and the variable with which `start` hands it on; that of a kind begins with it.
 FLAG, WORKERS = "--max-concurrent-reconciles", "MAX_CONCURRENT_RECONCILES"
 # Kinds with one run at a time, unless the variable of the kind has another number: a run of them is short.
-OF_OBJECTS = ("DruidLookup",)
+OF_OBJECTS = ("DruidLookup", "DruidRole", "DruidUser")
 KINDS = ("Druid", "DruidIngestion", "Collector", *OF_OBJECTS)
 GROUP = "druid.apache.org"
 # The limit of the container, with version 2 and 1 of cgroups.

@@ -34,7 +34,7 @@ DIGESTS: Mapping[str, str] = {
     "roles/druid_cluster/defaults/main.yml": "b3b9511a113cd6c383512eb742f1822d5df15cea8a0e63496d041d313d0919a3",
     "roles/druid_cluster/meta/argument_specs.yml": "88fe359d4f25f0c92f6ecdbe1364150afc1acde614e6031bc6313e4108fc86ce",
     "roles/druid_cluster/meta/main.yml": "797f553be56777872b9c5f00c5b3eb38db045af25643ac4351ce6fb6485c1f8e",
-    "roles/druid_cluster/tasks/crds.yml": "4245ef21badff59924f0333d11fa63723e54fecb03daec1512271fac41ef0f60",
+    "roles/druid_cluster/tasks/crds.yml": "260cd8996742d5836d06f7ee14c5cd99b17274432454b9b240b892290f2f012c",
     "roles/druid_cluster/tasks/main.yml": "9755ad8060180de6fafc24b034cff46520f6996d97ad888ea442bec8aeb8cd28",
     "roles/druid_cluster/tasks/reconcile.yml": "9b60e17bf0e7787d24f19db62cf1f808a0295daab712f975c43d7bea701b8493",
     "roles/druid_collector/defaults/main.yml": "ef3129bb0cc1390d018ef99358b3c69dc31ddf16257ad196a6e2b8c9df64a170",

@@ -40,7 +40,7 @@ options:
   kind:
     description: Kind of the resource.
     type: str
-    choices: [DruidLookup]
+    choices: [DruidLookup, DruidRole, DruidUser]
     required: true
   name:
     description:
@@ -106,6 +106,8 @@ options:
     default: []
 seealso:
   - module: druidops.druid.lookup
+  - module: druidops.druid.role
+  - module: druidops.druid.user
 """
 
 EXAMPLES = r"""

@@ -19,7 +19,7 @@ from .control_plane import ControlPlane, ControlPlaneError
 from .versions import DEFAULT, version
 
 _MERGE = "application/merge-patch+json"
-_PLURALS = ("druids", "druidingestions", "druidlookups", "collectors")
+_PLURALS = ("druids", "druidingestions", "druidlookups", "druidroles", "druidusers", "collectors")
 _CRDS = Path(__file__).parents[2] / "config" / "crd"
 
 

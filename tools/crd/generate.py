@@ -33,7 +33,7 @@ SCHEMAS = {
     "druid": "plugins/plugin_utils/_cluster/schema.json",
     "druid_ingestion": "plugins/plugin_utils/_ingestion/schema.json",
     "collector": "plugins/plugin_utils/_collector/schema.json",
-    "druid_lookup": "plugins/plugin_utils/_druid_object/lookup.json",
+    **{f"druid_{name}": f"plugins/plugin_utils/_druid_object/{name}.json" for name in ("lookup", "role", "user")},
 }
 _CACHED = str(CACHED.relative_to(_ROOT))
 _STRUCTURE = "plugins/plugin_utils/_kubernetes/structure.json"

@@ -25,7 +25,7 @@ _UNKNOWN = (
     "permissions to manage users are removed. Whether the login of the module needs them is unknown: this "
     "authorizer does not have them in roles of its own (a token, a certificate, or a group of a directory)"
 )
-ALLOW = "or set allow_lock_out: true"
+ALLOW = "or set allow_lock_out: true, which only the modules have"
 
 
 @dataclass(frozen=True)

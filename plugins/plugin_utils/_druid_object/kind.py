@@ -49,7 +49,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome, Progress
 
 # The kind is an option, too: the options of all of them are the same.
-NAMES = ("DruidLookup",)
+NAMES = ("DruidLookup", "DruidRole", "DruidUser")
 _ARGUMENTS: Mapping[str, Any] = {**ARGUMENTS, "kind": {"type": "str", "choices": [*NAMES], "required": True}}
 
 
@@ -86,6 +86,10 @@ class ObjectKind(Kind[Options, ObjectResult, Plan]):
     def in_druid(self, client: DruidClient, identities: Iterable[Identity], desired: Any) -> Resource:
         """Return the object in Druid; `desired` None: to remove it."""
 
+    def what(self, item: DruidObject) -> str:
+        """Return the name of all that the resource describes in messages."""
+        return self.title(self.identities(item)[0])
+
     def secrets(self, _item: DruidObject) -> tuple[SecretKey, ...]:
         """Return the Secrets that the resource needs besides those of the connection."""
         return ()
@@ -113,7 +117,7 @@ class ObjectKind(Kind[Options, ObjectResult, Plan]):
         """Return the state in Druid. Only GETs are sent. InvalidInput names the field that is invalid."""
         own, desired = self.identities(item), self.desired(item, found)
         resource = self.in_druid(client, own, desired)
-        change = change_of(resource, self.noun, own[0][-1], self.title(own[0]), desired)
+        change = change_of(resource, self.noun, self.id_of(item), self.what(item), desired)
         self.judge(client, item, change)
         fields, pending = self.state(client, item, resource, change)
         return ObjectState(change, {"id": self.id_of(item), **fields}, pending)

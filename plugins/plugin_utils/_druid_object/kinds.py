@@ -10,5 +10,7 @@ from collections.abc import Mapping
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.kind import ObjectKind
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.lookup import LOOKUP
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.role import ROLE
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.user import USER
 
-KINDS: Mapping[str, ObjectKind] = {kind.name: kind for kind in (LOOKUP,)}
+KINDS: Mapping[str, ObjectKind] = {kind.name: kind for kind in (LOOKUP, ROLE, USER)}

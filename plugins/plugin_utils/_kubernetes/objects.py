@@ -55,6 +55,8 @@ KINDS: Mapping[str, ApiResource] = {
     "StorageClass": ApiResource("storage.k8s.io/v1", "storageclasses", namespaced=False),
     "Druid": ApiResource("druid.apache.org/v1alpha1", "druids"),
     "DruidIngestion": ApiResource("druid.apache.org/v1alpha1", "druidingestions"),
+    "DruidRole": ApiResource("druid.apache.org/v1alpha1", "druidroles"),
+    "DruidUser": ApiResource("druid.apache.org/v1alpha1", "druidusers"),
     "DruidLookup": ApiResource("druid.apache.org/v1alpha1", "druidlookups"),
     "Collector": ApiResource("druid.apache.org/v1alpha1", "collectors"),
 }

@@ -31,7 +31,7 @@ _FILES = {
     "Druid": _KINDS / "_cluster" / "schema.json",
     "DruidIngestion": _KINDS / "_ingestion" / "schema.json",
     "Collector": _KINDS / "_collector" / "schema.json",
-    "DruidLookup": _KINDS / "_druid_object" / "lookup.json",
+    **{f"Druid{name.title()}": _KINDS / "_druid_object" / f"{name}.json" for name in ("lookup", "role", "user")},
 }
 
 # Path elements: list index, map key.

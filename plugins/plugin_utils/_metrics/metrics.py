@@ -97,7 +97,7 @@ INGESTIONS: tuple[Metric, ...] = (
     *_of_all("ingestions", ("Ready", "Progressing", "Suspended", "Degraded"), "are paused, or are batches that run"),
     Metric("highest_lag_records", "gauge", "Lag of the supervisor with the highest lag, in records."),
 )
-OBJECTS = ("lookups",)
+OBJECTS = ("lookups", "roles", "users")
 COLLECTORS = _of_all("collectors", ("Ready", "Progressing", "Degraded"), "or are paused")
 DRUID = tuple(Metric(f"{name}_total", "counter", text) for name, text in DRUID_REQUESTS.items())
 # Metrics by kind, in lower case.

@@ -301,6 +301,8 @@ def test_short_names_and_categories(control_plane: ControlPlane) -> None:
         "druids": ("druid", ["drd"], ["druidops"]),
         "druidingestions": ("druidingestion", ["dring"], ["druidops"]),
         "druidlookups": ("druidlookup", ["drlookup"], ["druidops"]),
+        "druidroles": ("druidrole", ["drrole"], ["druidops"]),
+        "druidusers": ("druiduser", ["druser"], ["druidops"]),
         "collectors": ("collector", ["drcol"], ["druidops"]),
     }
     # kubectl takes a word for a category first: `kubectl delete druid --all` would delete the ingestions, too

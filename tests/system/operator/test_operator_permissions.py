@@ -152,7 +152,11 @@ def ingest(live: NamespaceClient) -> None:
 
 def describe_objects(live: NamespaceClient) -> None:
     """Describe objects in an unreachable Druid."""
-    for kind, spec in {"DruidLookup": {"lookupExtractorFactory": {"type": "map"}}}.items():
+    for kind, spec in {
+        "DruidLookup": {"lookupExtractorFactory": {"type": "map"}},
+        "DruidRole": {"permissions": [{"resource": {"type": "STATE", "name": "STATE"}, "action": "READ"}]},
+        "DruidUser": {"roles": []},
+    }.items():
         endpoint = {"endpoint": {"url": "http://127.0.0.1:1"}}
         live.create({"kind": kind, "metadata": {"name": "pages"}, "spec": {**endpoint, **spec}})
         eventually(lambda kind=kind: "conditions" in live.get(kind, "pages")["status"])  # type: ignore[misc]

@@ -37,10 +37,10 @@ kept = [bytearray(1 << 20) for _ in range(int(sys.argv[3]))]
 @pytest.mark.parametrize(
     ("pod", "workers", "expected"),
     [
-        (1280, 13, 68),
+        (1408, 15, 68),
         (1024, 4, 160),
         (1024, 1, 640),
-        (2048, 13, 128),
+        (2048, 15, 110),
         # the least
         (1024, 12, 64),
         (256, 4, 64),
@@ -56,12 +56,12 @@ GROUP = "druid.apache.org"
 @pytest.mark.parametrize(
     ("environment", "expected", "of_all"),
     [
-        ({"MAX_CONCURRENT_RECONCILES": "4"}, 4, 13),
-        ({"MAX_CONCURRENT_RECONCILES": "4", "MAX_CONCURRENT_RECONCILES_DRUID_DRUID_APACHE_ORG": "2"}, 2, 11),
+        ({"MAX_CONCURRENT_RECONCILES": "4"}, 4, 15),
+        ({"MAX_CONCURRENT_RECONCILES": "4", "MAX_CONCURRENT_RECONCILES_DRUID_DRUID_APACHE_ORG": "2"}, 2, 13),
         # ansible-operator ignores these as well
-        ({"MAX_CONCURRENT_RECONCILES": "4", "MAX_CONCURRENT_RECONCILES_DRUID_DRUID_APACHE_ORG": "0"}, 4, 13),
-        ({"MAX_CONCURRENT_RECONCILES": "4", "MAX_CONCURRENT_RECONCILES_DRUID_DRUID_APACHE_ORG": "x"}, 4, 13),
-        ({"MAX_CONCURRENT_RECONCILES": "4", "MAX_CONCURRENT_RECONCILES_DRUIDLOOKUP_DRUID_APACHE_ORG": "3"}, 4, 15),
+        ({"MAX_CONCURRENT_RECONCILES": "4", "MAX_CONCURRENT_RECONCILES_DRUID_DRUID_APACHE_ORG": "0"}, 4, 15),
+        ({"MAX_CONCURRENT_RECONCILES": "4", "MAX_CONCURRENT_RECONCILES_DRUID_DRUID_APACHE_ORG": "x"}, 4, 15),
+        ({"MAX_CONCURRENT_RECONCILES": "4", "MAX_CONCURRENT_RECONCILES_DRUIDLOOKUP_DRUID_APACHE_ORG": "3"}, 4, 17),
     ],
 )
 def test_each_kind_has_workers(environment: dict[str, str], expected: int, of_all: int) -> None:

@@ -27,7 +27,13 @@ def test_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     assert watch.playbook == playbook
     assert watch.finalizer == Finalizer("deletepvc.finalizers.druid.apache.org", playbook)
     assert (watch.reconcile_period, watch.max_runner_artifacts, watch.workers) == (90, 6, 3)
-    assert [each.kind.kind for each in others] == ["DruidIngestion", "DruidLookup", "Collector"]
+    assert [each.kind.kind for each in others] == [
+        "DruidIngestion",
+        "DruidLookup",
+        "DruidRole",
+        "DruidUser",
+        "Collector",
+    ]
 
 
 @pytest.mark.parametrize(

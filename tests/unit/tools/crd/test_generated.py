@@ -29,6 +29,8 @@ KINDS = {
     "druidingestions": "druid_ingestion",
     "collectors": "collector",
     "druidlookups": "druid_lookup",
+    "druidroles": "druid_role",
+    "druidusers": "druid_user",
 }
 CRDS = {name: yaml.safe_load((ROOT / "config/crd" / f"{name}.yaml").read_text()) for name in KINDS}
 TABLES = {name: Table.load(FIELDS / f"{kind}.yml", FIELDS / "access.yml") for name, kind in KINDS.items()}

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.metrics import (
     METRICS,
+    OBJECTS,
     PushError,
     Run,
     metric_values,
@@ -35,7 +36,7 @@ CENSUS = {
     "not_ready_since_timestamp_seconds": 1e9,
     "degraded_since_timestamp_seconds": 0.0,
 }
-UNITS = ("seconds", "total", "records", "clusters", "ingestions", "collectors", "lookups")
+UNITS = ("seconds", "total", "records", "clusters", "ingestions", "collectors", *OBJECTS)
 CONDITIONS = ("ready", "progressing", "suspended", "degraded", "paused")
 
 
