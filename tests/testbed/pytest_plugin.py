@@ -19,8 +19,8 @@ from .control_plane import ControlPlane, ControlPlaneError
 from .versions import DEFAULT, version
 
 _MERGE = "application/merge-patch+json"
-_PLURALS = ("druids", "druidingestions", "druidlookups", "druidroles", "druidusers", "collectors")
 _CRDS = Path(__file__).parents[2] / "config" / "crd"
+_PLURALS = sorted(file.stem for file in _CRDS.glob("*s.yaml"))
 
 
 @pytest.fixture(scope="session")

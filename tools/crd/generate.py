@@ -33,7 +33,12 @@ SCHEMAS = {
     "druid": "plugins/plugin_utils/_cluster/schema.json",
     "druid_ingestion": "plugins/plugin_utils/_ingestion/schema.json",
     "collector": "plugins/plugin_utils/_collector/schema.json",
-    **{f"druid_{name}": f"plugins/plugin_utils/_druid_object/{name}.json" for name in ("lookup", "role", "user")},
+    # those with a base describe an object in Druid
+    **{
+        file.stem: f"plugins/plugin_utils/_druid_object/{file.stem.removeprefix('druid_')}.json"
+        for file in sorted(_FIELDS.glob("druid_*.yml"))
+        if "base" in yaml.safe_load(file.read_text())
+    },
 }
 _CACHED = str(CACHED.relative_to(_ROOT))
 _STRUCTURE = "plugins/plugin_utils/_kubernetes/structure.json"

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import DruidClient
 from ansible_collections.druidops.druid.plugins.module_utils._operations.converge import Resource
@@ -36,7 +36,11 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.state
     Surroundings,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import (
+    DRUID_OBJECTS,
+    Manifest,
+    object_of,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.secrets import masker_of, searched
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -49,14 +53,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.run import Outcome, Progress
 
 # The kind is an option, too: the options of all of them are the same.
-NAMES = ("DruidLookup", "DruidRole", "DruidUser")
-_ARGUMENTS: Mapping[str, Any] = {**ARGUMENTS, "kind": {"type": "str", "choices": [*NAMES], "required": True}}
+_ARGUMENTS: Mapping[str, Any] = {**ARGUMENTS, "kind": {"type": "str", "choices": [*DRUID_OBJECTS], "required": True}}
 
 
 class ObjectKind(Kind[Options, ObjectResult, Plan]):
     """A kind of resource that describes one object in a Druid.
 
-    `noun` is the name of the object in messages, and its kind in the table of Druid's classes.
+    Its name is one of the DRUID_OBJECTS.
     """
 
     finalizer = FINALIZER
@@ -66,7 +69,11 @@ class ObjectKind(Kind[Options, ObjectResult, Plan]):
     requested = frozenset({reasons.CHANGES_PENDING})
     condition_types = ("Ready", "Progressing", "Degraded")
     plan = Plan
-    noun: ClassVar[str]
+
+    @property
+    def noun(self) -> str:
+        """The name of the object in messages, and its kind in the table of Druid's classes."""
+        return object_of(self.name)
 
     # What a kind is.
 

@@ -36,7 +36,6 @@ class DruidLookup(ObjectKind):
 
     name = "DruidLookup"
     plural = "lookups"
-    noun = "lookup"
 
     def identities(self, item: DruidObject) -> tuple[Identity, ...]:
         return ((item.text("tier") or _DEFAULT_TIER, self.id_of(item)),)

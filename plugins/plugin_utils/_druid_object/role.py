@@ -26,7 +26,6 @@ class DruidRole(ObjectKind):
 
     name = "DruidRole"
     plural = "roles"
-    noun = "role"
 
     def identities(self, item: DruidObject) -> tuple[Identity, ...]:
         return ((item.text("authorizer"), self.id_of(item)),)

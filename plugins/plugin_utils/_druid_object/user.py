@@ -35,7 +35,6 @@ class DruidUser(ObjectKind):
 
     name = "DruidUser"
     plural = "users"
-    noun = "user"
 
     def identities(self, item: DruidObject) -> tuple[Identity, ...]:
         specified = {"authenticator": self._secret(item), "authorizer": item.spec.get("roles")}

@@ -33,6 +33,10 @@ class ApiResource(NamedTuple):
 # Kinds with a pod template.
 WORKLOADS = ("StatefulSet", "Deployment")
 
+# Our kinds that describe one object in a Druid: "Druid" and the name of the object, from which the names of their files
+# and metrics follow.
+DRUID_OBJECTS = ("DruidLookup", "DruidRole", "DruidUser")
+
 KINDS: Mapping[str, ApiResource] = {
     "Namespace": ApiResource("v1", "namespaces", namespaced=False),
     "ConfigMap": ApiResource("v1", "configmaps"),
@@ -55,11 +59,14 @@ KINDS: Mapping[str, ApiResource] = {
     "StorageClass": ApiResource("storage.k8s.io/v1", "storageclasses", namespaced=False),
     "Druid": ApiResource("druid.apache.org/v1alpha1", "druids"),
     "DruidIngestion": ApiResource("druid.apache.org/v1alpha1", "druidingestions"),
-    "DruidRole": ApiResource("druid.apache.org/v1alpha1", "druidroles"),
-    "DruidUser": ApiResource("druid.apache.org/v1alpha1", "druidusers"),
-    "DruidLookup": ApiResource("druid.apache.org/v1alpha1", "druidlookups"),
+    **{kind: ApiResource("druid.apache.org/v1alpha1", f"{kind.lower()}s") for kind in DRUID_OBJECTS},
     "Collector": ApiResource("druid.apache.org/v1alpha1", "collectors"),
 }
+
+
+def object_of(kind: str) -> str:
+    """Return the name of what one of the DRUID_OBJECTS describes, such as lookup."""
+    return kind.removeprefix("Druid").lower()
 
 
 def is_terminating(live: Manifest) -> bool:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import MAX_LEVELS, TOO_DEEP
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import DRUID_OBJECTS, object_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import INVALID_QUANTITY, QUANTITY_REMEDY
 
 Schema = Mapping[str, Any]
@@ -31,7 +32,7 @@ _FILES = {
     "Druid": _KINDS / "_cluster" / "schema.json",
     "DruidIngestion": _KINDS / "_ingestion" / "schema.json",
     "Collector": _KINDS / "_collector" / "schema.json",
-    **{f"Druid{name.title()}": _KINDS / "_druid_object" / f"{name}.json" for name in ("lookup", "role", "user")},
+    **{kind: _KINDS / "_druid_object" / f"{object_of(kind)}.json" for kind in DRUID_OBJECTS},
 }
 
 # Path elements: list index, map key.

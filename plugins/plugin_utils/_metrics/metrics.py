@@ -17,6 +17,8 @@ from http.client import HTTPConnection, HTTPException
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import DRUID_OBJECTS, object_of
+
 Outcome = Literal["unchanged", "changed", "blocked", "failed"]
 PHASES = ("observe", "decide", "act", "report")
 OUTCOMES: Mapping[Outcome, str] = {
@@ -97,7 +99,7 @@ INGESTIONS: tuple[Metric, ...] = (
     *_of_all("ingestions", ("Ready", "Progressing", "Suspended", "Degraded"), "are paused, or are batches that run"),
     Metric("highest_lag_records", "gauge", "Lag of the supervisor with the highest lag, in records."),
 )
-OBJECTS = ("lookups", "roles", "users")
+OBJECTS = tuple(f"{object_of(kind)}s" for kind in DRUID_OBJECTS)
 COLLECTORS = _of_all("collectors", ("Ready", "Progressing", "Degraded"), "or are paused")
 DRUID = tuple(Metric(f"{name}_total", "counter", text) for name, text in DRUID_REQUESTS.items())
 # Metrics by kind, in lower case.

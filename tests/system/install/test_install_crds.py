@@ -26,7 +26,7 @@ from testbed.pytest_plugin import kubernetes
 
 ROOT = Path(__file__).parents[3]
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-PLURALS = ("druids", "druidingestions", "druidlookups", "druidroles", "druidusers", "collectors")
+PLURALS = sorted(file.stem for file in (ROOT / "config" / "crd").glob("*s.yaml"))
 APPLY = "application/apply-patch+yaml"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 CREATED_BY_US = {(kind, name) for kind, name in all_kinds_cluster.OBJECTS if kind != "PersistentVolumeClaim"}

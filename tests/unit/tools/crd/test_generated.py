@@ -24,14 +24,7 @@ from ansible_collections.druidops.druid.tools.crd.table import Table, without
 
 ROOT = Path(__file__).parents[4]
 FIELDS = ROOT / "tools/crd/fields"
-KINDS = {
-    "druids": "druid",
-    "druidingestions": "druid_ingestion",
-    "collectors": "collector",
-    "druidlookups": "druid_lookup",
-    "druidroles": "druid_role",
-    "druidusers": "druid_user",
-}
+KINDS = {f"{name.replace('_', '')}s": name for name in generate.SCHEMAS}
 CRDS = {name: yaml.safe_load((ROOT / "config/crd" / f"{name}.yaml").read_text()) for name in KINDS}
 TABLES = {name: Table.load(FIELDS / f"{kind}.yml", FIELDS / "access.yml") for name, kind in KINDS.items()}
 

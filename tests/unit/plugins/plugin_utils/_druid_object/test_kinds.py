@@ -13,10 +13,10 @@ import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import SecretKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.decide import Identity
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.kind import NAMES
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.kinds import KINDS
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.resource import DruidObject
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.state import Surroundings
+from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import DRUID_OBJECTS
 
 READS = {"resource": {"type": "STATE", "name": "STATE"}, "action": "READ"}
 SECRET = {"name": "s", "key": "k"}
@@ -28,7 +28,7 @@ def resource(spec: dict[str, Any]) -> DruidObject:
 
 
 def test_kinds_are_those_of_the_option() -> None:
-    assert tuple(KINDS) == NAMES
+    assert tuple(KINDS) == DRUID_OBJECTS
 
 
 @pytest.mark.parametrize(
