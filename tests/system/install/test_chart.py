@@ -7,6 +7,8 @@
 from __future__ import annotations
 
 import copy
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +69,9 @@ def test_version_is_that_of_the_collection(installer: Installer) -> None:
     config = installer.objects("kubectl kustomize config/default")
     image = container(config["Deployment", "druid-operator-system", OPERATOR])["image"]
     assert image == f"quay.io/druidops/druid-operator:{version}"
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"This collection, {version} |" in readme
+    assert {*re.findall(r"druid-(?:operator|druid)[:-](\d+\.\d+\.\d+)", readme)} == {version}
 
 
 VALUES: dict[str, Any] = {
@@ -189,6 +194,101 @@ def test_permission_to_read_storage_classes(installer: Installer, values: str) -
 def test_value_without_effect_is_rejected(installer: Installer, values: str, named: str) -> None:
     with pytest.raises(RefusedError, match=named):
         installer.run(f"{TEMPLATE} here --set {values}")
+
+
+def test_two_replicas_survive_a_node(installer: Installer) -> None:
+    found = installer.objects(f"{TEMPLATE} here --set replicaCount=2 --set crd.enabled=false")
+    [deployment] = of_kind(found, "Deployment")
+    [term] = deployment["spec"]["template"]["spec"]["affinity"]["podAntiAffinity"].popitem()[1]
+    selector = {"matchLabels": deployment["spec"]["selector"]["matchLabels"]}
+    assert term["podAffinityTerm"] == {"topologyKey": "kubernetes.io/hostname", "labelSelector": selector}
+    [budget] = of_kind(found, "PodDisruptionBudget")
+    assert budget["spec"] == {"maxUnavailable": 1, "selector": selector}
+    for values in ("replicaCount=1", "replicaCount=2 --set podDisruptionBudget.enabled=false"):
+        found = installer.objects(f"{TEMPLATE} here --set {values} --set crd.enabled=false")
+        assert not of_kind(found, "PodDisruptionBudget")
+
+
+def test_connections_can_be_restricted(installer: Installer) -> None:
+    peer: Manifest = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}
+    egress = [{"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}]}]
+    metrics, probes = {"ports": [{"port": "metrics"}], "from": [peer]}, {"ports": [{"port": "probes"}]}
+    for policy, expected in (
+        ({}, {"policyTypes": ["Ingress"], "ingress": [probes]}),
+        (
+            {"metricsFrom": [peer], "egress": egress},
+            {"policyTypes": ["Ingress", "Egress"], "ingress": [metrics, probes], "egress": egress},
+        ),
+    ):
+        values = {"networkPolicy": {"enabled": True, **policy}}
+        (installer.directory / "values.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")
+        found = installer.objects(f"{TEMPLATE} here --values values.yaml")
+        [deployment], [rendered] = of_kind(found, "Deployment"), of_kind(found, "NetworkPolicy")
+        selector = {"matchLabels": deployment["spec"]["selector"]["matchLabels"]}
+        assert rendered["spec"] == {"podSelector": selector, **expected}
+
+
+EXTRA: dict[str, Any] = {
+    "extraEnv": [{"name": "SSL_CERT_FILE", "value": "/ca/ca.crt"}],
+    "extraEnvFrom": [{"secretRef": {"name": "proxy"}}],
+    "extraVolumes": [{"name": "ca", "configMap": {"name": "ca"}}],
+    "extraVolumeMounts": [{"name": "ca", "mountPath": "/ca"}],
+    "priorityClassName": "system-cluster-critical",
+    "topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}],
+}
+
+
+def test_additional_parts_of_the_pod(installer: Installer) -> None:
+    (installer.directory / "values.yaml").write_text(yaml.safe_dump(EXTRA), encoding="utf-8")
+    [deployment] = of_kind(installer.objects(f"{TEMPLATE} here --values values.yaml"), "Deployment")
+    pod, one = deployment["spec"]["template"]["spec"], container(deployment)
+    assert EXTRA["extraEnv"][0] in one["env"]
+    assert one["envFrom"] == EXTRA["extraEnvFrom"]
+    assert EXTRA["extraVolumes"][0] in pod["volumes"]
+    assert EXTRA["extraVolumeMounts"][0] in one["volumeMounts"]
+    for name in ("priorityClassName", "topologySpreadConstraints"):
+        assert pod[name] == EXTRA[name]
+
+
+MONITORED = " ".join(f"--set {name}.enabled=true" for name in ("serviceMonitor", "prometheusRule", "dashboard"))
+KUSTOMIZATION = """\
+namespace: here
+namePrefix: druid-operator-
+resources: [../config/prometheus]
+"""
+
+
+def test_same_monitoring_as_config(installer: Installer) -> None:
+    own = installer.directory / "own"
+    own.mkdir()
+    (own / "kustomization.yaml").write_text(KUSTOMIZATION, encoding="utf-8")
+    expected = installer.objects("kubectl kustomize own --load-restrictor LoadRestrictionsNone")
+    chart = installer.objects(f"{TEMPLATE} here {MONITORED}")
+    assert len(expected) == 3
+    for name, manifest in expected.items():
+        labels = {**manifest["metadata"].pop("labels"), "app.kubernetes.io/name": "druid-operator"}
+        assert labels.items() <= chart[name]["metadata"].pop("labels").items()
+        selector = manifest.get("spec", {}).get("selector", {}).get("matchLabels")
+        if selector is not None:
+            selector["app.kubernetes.io/instance"] = "druid-operator"
+        assert chart[name] == manifest
+
+
+def test_monitoring_of_another_name_and_with_labels(installer: Installer) -> None:
+    labels = "--set serviceMonitor.labels.release=prometheus --set prometheusRule.labels.release=prometheus"
+    found = installer.objects(f"{TEMPLATE} here {MONITORED} {labels} --set nameOverride=keeper")
+    [monitor], [rule] = of_kind(found, "ServiceMonitor"), of_kind(found, "PrometheusRule")
+    [dashboard] = of_kind(found, "ConfigMap")
+    assert monitor["metadata"]["labels"]["release"] == rule["metadata"]["labels"]["release"] == "prometheus"
+    assert monitor["spec"]["selector"]["matchLabels"]["app.kubernetes.io/name"] == "keeper"
+    for text in (yaml.safe_dump(rule["spec"]), json.dumps(json.loads(dashboard["data"]["druid-operator.json"]))):
+        assert "keeper" in text
+        assert 'job="druid-operator"' not in text.replace("\\", "")
+
+
+def of_kind(found: dict[Any, Manifest], kind: str) -> list[Manifest]:
+    """Return the objects of a kind."""
+    return [each for (name, _namespace, _name), each in found.items() if name == kind]
 
 
 def test_lint(installer: Installer) -> None:
