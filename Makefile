@@ -121,6 +121,7 @@ help: ## List the targets
 	  'PYTHON' 'the Python that creates the virtual environments ($(PYTHON))' \
 	  'TESTS, ARGUMENTS' 'the tests that pytest runs, and additional options of pytest' \
 	  'WORKERS' 'parallel test processes ($(WORKERS))' \
+  'RELEASE, IMAGE, KEY' 'of make dist: a directory, the image with its tag, a private key that signs the checksums' \
 	  'DRUIDOPS_CACHE' 'the directory of all installed files ($(CACHE))'
 
 # Without $(MAKE) in the recipe, which make --dry-run would run.
@@ -232,9 +233,9 @@ lint-other: $(TOOLS)/.complete
 	@$(GATE) 'gofmt' tools/ci/go_format tests/testbed
 
 # What people read. Of the tests, only names, docstrings and comments, because their strings are data.
-WORDS := $(shell git ls-files --cached --others --exclude-standard 'plugins/*.py' 'roles/*' 'playbooks/*' 'docs/*.md' README.md CONTRIBUTING.md CHANGELOG.md \
+WORDS := $(shell git ls-files --cached --others --exclude-standard 'plugins/*.py' 'roles/*' 'playbooks/*' 'docs/*.md' README.md CONTRIBUTING.md CHANGELOG.md RELEASING.md \
   'changelogs/fragments/*' 'config/*' 'tools/*.py' 'build/*' Makefile 'tests/*.py' 'tests/*.java' 'tests/*.md' 'molecule/*' 'charts/*' 'meta/*' \
-  .ci/run 'tools/ci/*' 'tools/crd/fields/*' 'tools/demo/*' watches.yaml galaxy.yml bindep.txt)
+  .ci/run 'tools/ci/*' 'tools/crd/fields/*' 'tools/demo/*' '.github/*' watches.yaml galaxy.yml bindep.txt)
 
 .PHONY: lint-words
 lint-words: $(CORE_2_19)/.complete
@@ -258,6 +259,15 @@ ansible-units-2.19 ansible-units-2.18: ansible-units-%: units-tree-% $(CACHE)/an
 
 .PHONY: ansible-oldest
 ansible-oldest: sanity-2.18 ansible-units-2.18
+
+# The directory of the files, and a private key (PEM).
+RELEASE ?= $(WORK)/release
+KEY ?=
+
+.PHONY: dist
+dist: build $(CORE_2_19)/.complete ## Make the files of a release: RELEASE (a directory), IMAGE, KEY (signs the checksums)
+	@PYTHONPATH=tests $(CORE_2_19)/bin/python -m tools.dist $(RELEASE) $(TARBALL) \
+	  $(if $(findstring command,$(origin IMAGE)),--image $(IMAGE)) $(if $(KEY),--key $(KEY))
 
 .PHONY: build
 build: $(TARBALL) ## Build the collection's tarball

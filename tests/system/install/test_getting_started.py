@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The commands of docs/getting-started.md and of the README, exactly as documented, have the documented effect."""
+"""The commands of docs/getting-started.md, exactly as documented, have the documented effect."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ import pytest
 from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.go_operator import clear
-from ansible_collections.druidops.druid.tests.system.support.installation import Installer, container
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.playbook import CORES, Ansible
 from testbed.api import ApiError
@@ -33,13 +32,6 @@ def commands(title: str) -> list[str]:
     text = (ROOT / "docs/getting-started.md").read_text(encoding="utf-8")
     section = text.split(f"\n## {title}\n")[1].split("\n## ")[0]
     return re.findall(r"^\$ (.*)$", section, re.MULTILINE)
-
-
-def in_readme(program: str) -> str:
-    """Return the command of the README that begins with a program."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8").replace("\\\n", "")
-    [found] = re.findall(rf"^{program} .*$", text, re.MULTILINE)
-    return str(found)
 
 
 @pytest.fixture
@@ -104,13 +96,3 @@ def test_the_first_cluster(live: NamespaceClient, tmp_path: Path) -> None:
 
     [without_resource] = commands("Defined by variables, without CRDs")
     assert "Nothing to change" in run(without_resource)
-
-
-def test_the_operator_of_the_readme(tmp_path: Path) -> None:
-    """With the image that the command before builds, whose name the chart completes with its tag."""
-    image = re.search(r"IMAGE=(\S+)", in_readme("make image"))
-    assert image
-    template = in_readme("helm install").replace("install", "template", 1).replace("--take-ownership", "")
-    manifests = Installer(tmp_path).objects(f"{template} --kube-version 1.34.0")
-    [deployment] = (manifest for (kind, _namespace, _name), manifest in manifests.items() if kind == "Deployment")
-    assert container(deployment)["image"] == image[1]

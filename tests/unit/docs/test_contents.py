@@ -50,7 +50,7 @@ def test_readme_has_the_commands_of_the_guide() -> None:
     assert [command for command in found if f"$ {command}\n" not in GETTING_STARTED] == []
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", *DOCUMENTS])
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "RELEASING.md", *DOCUMENTS])
 def test_links_lead_to_a_file_and_a_heading(document: str) -> None:
     assert [link for link in links(document) if not leads_somewhere(document, link)] == []
 
