@@ -185,8 +185,10 @@ def test_permission_to_read_storage_classes(installer: Installer, values: str) -
 @pytest.mark.parametrize(
     ("values", "named"),
     [
-        ("kube_rbac_proxy.image.tag=v0.13.1", "kube_rbac_proxy"),
-        ("disableIngestionController=true", "disableIngestionController"),
+        ("kube_rbac_proxy.image.tag=v0.13.1", "kube_rbac_proxy: .* networkPolicy.enabled"),
+        ("disableIngestionController=true", "disableIngestionController: .* druid.apache.org/ignored"),
+        ("extraArgs.zap-devel=true", "extraArgs"),
+        ("replicas=2", "replicas"),
         ("env.RECONCILE_WAIT=60", "RECONCILE_WAIT"),
         ("env.MAX_CONCURRENT_RECONCILES=0", "MAX_CONCURRENT_RECONCILES"),
     ],
@@ -289,6 +291,12 @@ def test_monitoring_of_another_name_and_with_labels(installer: Installer) -> Non
 def of_kind(found: dict[Any, Manifest], kind: str) -> list[Manifest]:
     """Return the objects of a kind."""
     return [each for (name, _namespace, _name), each in found.items() if name == kind]
+
+
+def test_defaults_of_the_go_operators_chart_that_mean_the_same_are_accepted(installer: Installer) -> None:
+    values = {"disableIngestionController": False, "extraArgs": {}}
+    (installer.directory / "values.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")
+    installer.run(f"{TEMPLATE} here --values values.yaml")
 
 
 def test_lint(installer: Installer) -> None:

@@ -112,7 +112,8 @@ def test_pipelines_tell_no_change_a_change_and_a_destructive_one(repository: Rep
     assert repository.gitlab() == CHANGES
     assert not repository.live.find("Druid", "small")
 
-    repository.ansible.cluster(resource=str(repository.directory / "druid/small.yaml"))
+    applied = repository.ansible.cluster(resource=str(repository.directory / "druid/small.yaml"))
+    assert f'"{where.strip().replace("`", "")}",' in applied.output
     status, summary = repository.github()
     assert (status, summary) == (0, f"{where}\nNothing to change.\n")
     assert repository.gitlab() == 0
