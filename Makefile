@@ -266,7 +266,7 @@ KEY ?=
 
 .PHONY: dist
 dist: build $(CORE_2_19)/.complete ## Make the files of a release: RELEASE (a directory), IMAGE, KEY (signs the checksums)
-	@PYTHONPATH=tests $(CORE_2_19)/bin/python -m tools.dist $(RELEASE) $(TARBALL) \
+	@PYTHONPATH=tests $(CORE_2_19)/bin/python -m tools.release $(RELEASE) $(TARBALL) \
 	  $(if $(findstring command,$(origin IMAGE)),--image $(IMAGE)) $(if $(KEY),--key $(KEY))
 
 .PHONY: build

@@ -44,7 +44,7 @@ SYSTEM = "druid-operator-system"
 
 def make(directory: Path, *options: str | Path) -> None:
     """Make the files as `make dist` does; AssertionError with the output if that fails."""
-    command = [sys.executable, "-m", "tools.dist", directory, os.environ["DRUIDOPS_TARBALL"], *options]
+    command = [sys.executable, "-m", "tools.release", directory, os.environ["DRUIDOPS_TARBALL"], *options]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests")}
     finished = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False)
     assert finished.returncode == 0, finished.stdout + finished.stderr

@@ -4,10 +4,10 @@
 
 """Make the files of a release in DIRECTORY, which is replaced.
 
-Usage: python -m tools.dist DIRECTORY COLLECTION [--image NAME] [--key FILE]
+Usage: python -m tools.release DIRECTORY COLLECTION [--image NAME] [--key FILE]
 
-COLLECTION is the tarball. The image is that of the manifests and of the chart. With the private key (PEM), the checksums are signed.
-kubectl and helm are those of the tests, which are built if they are not in the cache.
+COLLECTION is the tarball. The image is that of the manifests and of the chart. With the private key (PEM), the
+checksums are signed. kubectl and helm are those of the tests, which are built if they are not in the cache.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pathlib import Path
 import yaml
 from testbed.clients import helm, kubectl
 
-from tools.dist.sbom import sbom
+from tools.release.sbom import sbom
 
 ROOT = Path(__file__).parents[2]
 CHART = ROOT / "charts" / "druid-operator"

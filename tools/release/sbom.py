@@ -2,9 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The bill of materials of the image (CycloneDX 1.6): what is installed there besides the operating system, from the pinned versions.
+"""The bill of materials of the image (CycloneDX 1.6): what the build pins, without the operating system.
 
-The packages of the base image that pip knows are in build/base.txt; those of its operating system are in the SBOM of that image.
+The packages of the base image that pip knows are in build/base.txt; those of its operating system are in the SBOM of
+that image.
 """
 
 from __future__ import annotations
