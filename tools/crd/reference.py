@@ -35,9 +35,10 @@ def reference(table: Table) -> str:
 
 def _introduction(table: Table) -> str:
     names = ", ".join(f"`{name}`" for name in (table["plural"], *table["short"]))
+    support = "have this kind" if "base" in table.content else "support the fields marked with \\*"
     return (
         f"{table['title']}: kind `{table['kind']}` of `{GROUP}/{VERSION}` (for kubectl: {names}). "
-        "The Go operator does not support the fields marked with \\*."
+        f"The Go operator does not {support}."
     )
 
 

@@ -20,6 +20,7 @@ from ansible_collections.druidops.druid.tests.system.support.druid_operator impo
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import NamespaceClient
 from ansible_collections.druidops.druid.tests.system.support.objects_in_process import Objects, objects
+from ansible_collections.druidops.druid.tests.system.support.playbook import Ansible
 from testbed.druid.druid import Druid
 from testbed.operator_plugin import StartOperator
 from testbed.recording_proxy import UNAVAILABLE
@@ -187,6 +188,36 @@ def test_bad_input_is_named_by_its_field(lookups: Objects, spec: dict[str, Any],
     assert outcome.problems[0].message.startswith(message)
     assert lookups.message().startswith(message)
     assert not lookups.proxy.writes
+
+
+def test_by_playbook(ansible: Ansible, lookups: Objects) -> None:
+    spec = {"endpoint": {"url": lookups.proxy.url}, "lookupExtractorFactory": factory("{{ 1 + 1 }}")}
+    metadata = {"name": lookups.name, "namespace": ansible.namespace}
+    resource = {"apiVersion": "druid.apache.org/v1alpha1", "kind": "DruidLookup", "metadata": metadata, "spec": spec}
+    file = ansible.write("lookup.json", resource).removeprefix("@")
+    task = {"druidops.druid.druid_object": {"kind": "DruidLookup", "resource": file, "wait": True}}
+
+    planned = ansible.tasks(task, options=("--check", "--diff"))
+    assert planned.changed
+    assert f"after: lookup {lookups.name} of tier __default" in planned.output
+    assert lookups.find() is None
+
+    created = ansible.tasks(task, options=("-v",))
+    assert created.changed
+    assert created.results[-1]["object"]["id"] == lookups.name
+    assert in_druid(lookups) == "{{ 1 + 1 }}"
+    assert not ansible.tasks(task).changed
+    # without a resource
+    named = {"kind": "DruidLookup", "name": lookups.name, "namespace": ansible.namespace}
+    assert ansible.tasks({"druidops.druid.druid_object": {**named, "state": "absent", "wait": True}}).changed
+    assert (lookups.find(), in_druid(lookups)) == (None, None)
+    by_variables = {"druidops.druid.druid_object": {**named, "spec": {**spec, "lookupExtractorFactory": factory("b")}}}
+    assert ansible.tasks(by_variables).changed
+    assert not ansible.tasks(by_variables).changed
+    assert in_druid(lookups) == "b"
+    by_variables["druidops.druid.druid_object"]["state"] = "absent"
+    assert ansible.tasks(by_variables).changed
+    assert in_druid(lookups) is None
 
 
 def test_operator_keeps_a_lookup(lookups: Objects, operator: StartOperator, tmp_path: Path) -> None:

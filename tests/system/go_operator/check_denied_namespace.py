@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.names import FINALIZER
 from ansible_collections.druidops.druid.tests.system.support import go_cluster, small_cluster
-from ansible_collections.druidops.druid.tests.system.support.druid_operator import DruidOperator, start
+from ansible_collections.druidops.druid.tests.system.support.druid_operator import DruidOperator, start, watches
 from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from ansible_collections.druidops.druid.tests.system.support.namespace_client import READS, NamespaceClient
 from testbed.audit import Mark
@@ -79,7 +79,7 @@ def run_again(ours: DruidOperator, name: str) -> None:
 
 
 # The resources that watches.yaml names.
-WATCHED = {"druids", "druidingestions", "collectors"}
+WATCHED = {f"{each['kind'].lower()}s" for each in watches()}
 
 
 def writes(ours: DruidOperator, since: Mark) -> list[tuple[str, str, str]]:
