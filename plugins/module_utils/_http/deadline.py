@@ -184,10 +184,19 @@ def session(deadline: Deadline, check: Check, max_bytes: int) -> requests.Sessio
     each response, with its headers.
     """
 
+    settings: dict[Any, Any] = {}
+
     class Session(requests.Session):
         def get_redirect_target(self, resp: requests.Response) -> None:
             # Even with allow_redirects=False, requests would read the whole response and validate its Location.
             return None
+
+        def merge_environment_settings(self, url: Any, proxies: Any, stream: Any, verify: Any, cert: Any) -> Any:
+            # requests reads all variables of the environment for each request, which takes as long as to send it
+            key = ("/".join(url.split("/", 3)[:3]), verify, cert)
+            if key not in settings:
+                settings[key] = super().merge_environment_settings(url, proxies, stream, verify, cert)
+            return settings[key]
 
     session = Session()
     adapter = _adapter(deadline, check, max_bytes)

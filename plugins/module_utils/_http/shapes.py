@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import is_too_deep
+from ansible_collections.druidops.druid.plugins.module_utils._values.nested_json import MAX_LEVELS, is_too_deep
 
 _Check = Callable[[Any], bool]
 
@@ -40,7 +40,7 @@ def parse(body: bytes) -> Any:
         document = json.loads(body.decode("utf-8-sig"), parse_int=_int if has_long_numbers else None)
     except RecursionError:
         raise ValueError("too deep") from None
-    if is_too_deep(document):
+    if containers > MAX_LEVELS and is_too_deep(document):
         raise ValueError("too deep")
     return document
 

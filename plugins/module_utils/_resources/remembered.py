@@ -25,8 +25,8 @@ class RememberedDocument(Document):
     """
     What Druid makes of a specification causes no second write, and what is specified no longer is removed.
 
-    ``_marker``: that of the state that was read last, None if another client has written it. ``_left_over``: the digest
-    of the differences that the next write is known to leave.
+    ``_read``: the state that was read last, as Druid returns it. ``_marker``: its marker, None if another client has
+    written it. ``_left_over``: the digest of the differences that the next write is known to leave.
     """
 
     # in the table of kinds
@@ -36,6 +36,7 @@ class RememberedDocument(Document):
     _is_whole: bool = True
 
     _marker: Marker | None = None
+    _read: Any = None
     _left_over: str = ""
 
     @property
@@ -115,7 +116,7 @@ class RememberedDocument(Document):
 
     def _remembered(self, document: Any) -> Any:
         """Return a document that was read, after its marker has been remembered."""
-        self._marker = memory.marker_in(document, self._place)
+        self._marker, self._read = memory.marker_in(document, self._place), document
         return document
 
     def _marked(self, after: Mapping[str, Any]) -> dict[str, Any]:

@@ -186,7 +186,10 @@ class Supervisor(RememberedDocument):
             )
             return before
         found = memory.baseline(rows, self._marker, self._place)
-        return None if found is None else memory.settled(before, after, canonical(found))
+        if found is None:
+            return None
+        # mostly nobody has changed it since
+        return before if are_same(found, self._read) else memory.settled(before, after, canonical(found))
 
     def _rows(self, marker: memory.Marker) -> Any:
         """Return the newest rows of the history, at least all of the last write. The count is read since Druid 35."""
