@@ -188,7 +188,7 @@ class Supervisor(RememberedDocument):
         found = memory.baseline(rows, self._marker, self._place)
         if found is None:
             return None
-        # mostly nobody has changed it since
+        # mostly it has not been changed since
         return before if are_same(found, self._read) else memory.settled(before, after, canonical(found))
 
     def _rows(self, marker: memory.Marker) -> Any:
