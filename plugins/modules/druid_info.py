@@ -156,7 +156,9 @@ servers:
       type: int
 load_status:
   description:
-    - The number of segments of each datasource that should be loaded, and are not, without replicas.
+    - The number of segments of each datasource that should be loaded, and are not, without replicas. While replicas are
+      missing, too, segments that were replaced are counted until the Coordinator marks them as unused, which it does
+      when it has been the leader for 15 minutes (C(millisToWaitBeforeDeleting)).
     - Null where the Coordinator does not know it yet. It has none until its duties have run once after it became the
       leader (C(druid.coordinator.startDelay), 5 minutes by default). The user needs the permission to read datasources,
       as those without it do not count.

@@ -302,6 +302,7 @@ _FORMS = (
     _form(rf"GET {_COORDINATOR}/servers\?simple=.*", _each(_has(host=_text, type=_text))),
     _form(rf"GET {_COORDINATOR}/loadqueue\?simple=.*", _values(_MAPPING)),
     _form(rf"GET {_COORDINATOR}/loadstatus\?simple=.*", _values(_number)),
+    _form(rf"GET {_COORDINATOR}/loadstatus\?full=.*", _values(_values(_number))),
     _form(rf"GET {_OVERLORD}/workers", _each(_has(worker=_MAPPING))),
     _form(rf"POST {_OVERLORD}/worker/*/(?:enable|disable)", _values(_text)),
 )

@@ -56,10 +56,19 @@ def _address(node: Mapping[str, Any]) -> str:
 def load_status(client: DruidClient) -> dict[str, int | None]:
     """Return the numbers of segments that are not loaded, by datasource; None where the Coordinator does not know it.
 
-    Until its duties have run once (``druid.coordinator.startDelay``), a Coordinator's load status is empty.
+    Until its duties have run once (``druid.coordinator.startDelay``), a Coordinator's load status is empty. It counts
+    replaced segments, too, which no server loads, until it marks them as unused, when it has been the leader for 15
+    minutes (``millisToWaitBeforeDeleting``). So no more are missing than there are missing replicas, which it counts
+    without those.
     """
-    status: dict[str, int | None] = client.get(path(*COORDINATOR, "loadstatus"), params=_SIMPLE)
-    return status or dict.fromkeys(client.get(path(*COORDINATOR, "metadata", "datasources")))
+    where = path(*COORDINATOR, "loadstatus")
+    status: dict[str, int] = client.get(where, params=_SIMPLE)
+    if not status:
+        return dict.fromkeys(client.get(path(*COORDINATOR, "metadata", "datasources")))
+    if not any(status.values()):
+        return {**status}
+    replicas = client.get(where, params={"full": True}).values()
+    return {name: min(number, sum(tier.get(name, 0) for tier in replicas)) for name, number in status.items()}
 
 
 def workers(client: DruidClient) -> list[dict[str, Any]]:

@@ -11,8 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.module_utils._resources.services import load_status
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import PartialFailure
 from ansible_collections.druidops.druid.tests.system.support.druid_in_process import Direct, direct_on
+from ansible_collections.druidops.druid.tests.system.support.eventually import eventually
 from testbed.druid.druid import Druid
 from testbed.druid_plugin import druid, share_druid
 from testbed.recording_proxy import Loss
@@ -50,10 +52,20 @@ def ingest(direct: Direct, datasource: str, granularity: str, *times: str) -> No
     direct.task(spec=spec, wait=True)
 
 
+def load(direct: Direct, datasource: str, tier: str) -> None:
+    direct.retention_rules(datasource=datasource, rules=[{"type": "loadForever", "tieredReplicants": {tier: 1}}])
+
+
 def test_overshadowed_segments_are_deleted_and_not_used_again(direct: Direct, name: str) -> None:
+    """And are not awaited, although the Coordinator's load status counts them."""
+    # so that the first ones are replaced before they are loaded
+    load(direct, name, "absent")
     ingest(direct, name, "hour", "2020-01-01T00", "2020-01-01T01", "2020-01-02T00")
-    # replaces the first two
     ingest(direct, name, "day", "2020-01-01")
+    load(direct, name, "_default_tier")
+    counted = "/druid/coordinator/v1/loadstatus"
+    eventually(lambda: direct.client.get(counted, params={"simple": True}).get(name) == 2)
+    assert load_status(direct.client)[name] == 0
     keep = {"datasource": name, "state": "deleted", "used_segments": "keep", "wait": True}
     # the Coordinator does that when it has been the leader for 15 minutes
     for hour in ("2020-01-01T00/PT1H", "2020-01-01T01/PT1H"):

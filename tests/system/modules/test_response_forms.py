@@ -36,6 +36,7 @@ READ = (
     f"{COORDINATOR}/cluster",
     f"{COORDINATOR}/servers?simple=true",
     f"{COORDINATOR}/loadstatus?simple=true",
+    f"{COORDINATOR}/loadstatus?full=true",
     f"{COORDINATOR}/metadata/datasources?includeUnused=true",
     f"{COORDINATOR}/metadata/datasources",
     f"{COORDINATOR}/config",

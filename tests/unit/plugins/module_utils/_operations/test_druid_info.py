@@ -15,11 +15,18 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
 from ansible_collections.druidops.druid.plugins.module_utils._operations.druid_info import druid_info
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput, PartialFailure
 from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.fake_time import FakeTime, fake_time
-from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.misbehaving_server import Server, say, serving
+from ansible_collections.druidops.druid.tests.unit.plugins.module_utils.misbehaving_server import (
+    Answer,
+    Handler,
+    Server,
+    say,
+    serving,
+)
 
 __all__ = ["fake_time"]
 
 COORDINATOR, OVERLORD = "/druid/coordinator/v1", "/druid/indexer/v1"
+LOAD_STATUS = f"{COORDINATOR}/loadstatus"
 PARAMS: dict[str, Any] = {
     "services": ["broker", "historical"],
     "servers": None,
@@ -45,6 +52,16 @@ def status(*artifacts: str) -> dict[str, Any]:
     return {"version": "33.0.0", "modules": [{"name": "ClientTls"}, *({"artifact": each} for each in artifacts)]}
 
 
+def not_loaded(number: int, replicas: int = 9) -> Answer:
+    """Return the Coordinator's answer about segments and, on request, replicas."""
+
+    def answer(handler: Handler) -> None:
+        is_full = "full" in handler.path
+        say(200, {"hot": {"clicks": replicas - 1}, "cold": {"clicks": 1}} if is_full else {"clicks": number})(handler)
+
+    return answer
+
+
 @pytest.fixture
 def server() -> Iterator[Server]:
     """A Druid that is ready."""
@@ -60,7 +77,7 @@ def server() -> Iterator[Server]:
             f"{COORDINATOR}/servers": [
                 say(200, [{"host": "h:8283", "type": "historical", "tier": "hot", "currSize": 1, "maxSize": 2}])
             ],
-            f"{COORDINATOR}/loadstatus": [say(200, {"clicks": 0})],
+            LOAD_STATUS: [not_loaded(0)],
             f"{COORDINATOR}/metadata/datasources": [say(200, ["clicks"])],
             f"{OVERLORD}/supervisor": [say(200, [SUPERVISOR])],
             "/druid/v2/sql": [say(200, [LOADED])],
@@ -96,8 +113,7 @@ def test_druid_that_is_ready(client: DruidClient) -> None:
         (f"{OVERLORD}/leader", 204, b"", "There is no leader of the Overlords."),
         (f"{OVERLORD}/workers", 503, b"", "503 Service Unavailable"),
         (f"{COORDINATOR}/cluster", 200, {"broker": NODES["broker"]}, "There is no server of type historical."),
-        (f"{COORDINATOR}/loadstatus", 200, {"clicks": 2}, "2 segments of datasource 'clicks' are not loaded."),
-        (f"{COORDINATOR}/loadstatus", 200, {}, "the Coordinator has just become the leader."),
+        (LOAD_STATUS, 200, {}, "the Coordinator has just become the leader."),
     ],
 )
 def test_druid_that_is_not_ready(
@@ -140,8 +156,18 @@ def test_condition_that_is_not_valid(client: DruidClient, params: dict[str, Any]
         druid_info(client, {**PARAMS, **params})
 
 
+@pytest.mark.parametrize(("number", "replicas", "missing"), [(2, 9, 2), (9, 3, 3), (2, 0, 0)])
+def test_segments_that_are_not_loaded(
+    server: Server, client: DruidClient, number: int, replicas: int, missing: int
+) -> None:
+    """Those that were replaced have no replicas."""
+    server.routes[LOAD_STATUS] = [not_loaded(number, replicas)]
+    text = f"{missing} segments of datasource 'clicks' are not loaded."
+    assert druid_info(client, PARAMS)["problems"] == ([text] if missing else [])
+
+
 def test_druid_without_segments(server: Server, client: DruidClient) -> None:
-    server.routes[f"{COORDINATOR}/loadstatus"] = [say(200, {})]
+    server.routes[LOAD_STATUS] = [say(200, {})]
     server.routes[f"{COORDINATOR}/metadata/datasources"] = [say(200, [])]
     info = druid_info(client, PARAMS)
     assert (info["ready"], info["load_status"]) == (True, {})
@@ -183,8 +209,8 @@ RECOVERY: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         "Supervisor s is CREATING_TASKS.",
     ),
     # the Coordinator's answer may be a minute old, and what was not loaded before does not block
-    ({f"{COORDINATOR}/loadstatus": say(200, {"clicks": 2})}, HEALTH, ""),
-    ({f"{COORDINATOR}/loadstatus": say(200, {"clicks": 2})}, {"unavailable_segments": None}, "2 segments"),
+    ({LOAD_STATUS: not_loaded(2)}, HEALTH, ""),
+    ({LOAD_STATUS: not_loaded(2)}, {"unavailable_segments": None}, "2 segments"),
     ({"/druid/v2/sql": say(503)}, HEALTH, "503 Service Unavailable"),
     ({"/druid/v2/sql": say(403, {"Access-Check-Result": "no"})}, HEALTH, "403 Forbidden"),
     # was not permitted before either
