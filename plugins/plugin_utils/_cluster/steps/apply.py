@@ -17,16 +17,16 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_own
     is_scaled_by_autoscaler,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import deletes_scaled_pvcs
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.adoption import adoption
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effects import (
     Planned,
     of_write,
     scales_with_claims,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.ownership import PAUSES_SECONDS, settled
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.pod_replacement import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.restarts import (
     AS_SPECIFIED,
     PodReplacement,
+    adoption,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import (
     NO_RESTART,

@@ -16,7 +16,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims imp
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import deletes_scaled_pvcs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.adoption import volumes_of_templates
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.restarts import volumes_of_templates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Effect, Step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import (
     ordinal_of,

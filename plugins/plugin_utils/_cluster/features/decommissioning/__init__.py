@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -41,19 +41,19 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     with_names,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.situation import STRATEGY
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.decommissioning.steps import ChangeList
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import DruidRequest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effects import with_effects
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, annotated
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import replicas
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import WORKLOADS, Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import backoff_since
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import EventText
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, EventText, StepResult
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ClusterResult
@@ -235,3 +235,17 @@ def _title(change: ListChange) -> str:
     verbs = (("add", "to", change.added), ("remove", "from", change.removed))
     texts = (f"{verb} {', '.join(sorted(found))} {where} {LIST}" for verb, where, found in verbs if found)
     return " and ".join(texts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeList(DruidRequest):
+    """A change of single entries of a list, which is read before the write and read back after it."""
+
+    path: str
+    change: ListChange
+
+    def send(self, client: Any, _context: Context) -> StepResult[Step]:
+        from ansible_collections.druidops.druid.plugins.module_utils._resources.config_list import change_list
+
+        change_list(client, self.path, self.change, self.action)
+        return StepResult(self)

@@ -21,12 +21,12 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     is_replaced_by_controller,
     is_requested,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.steps import Post
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.worker_groups import (
     drains,
     is_under_way,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.writes import (
+    Post,
     drain_requests,
     with_copies,
     with_drains,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -30,19 +30,25 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     Record,
     is_replaced_by_controller,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.steps import (
-    DrainedReplacement,
-    Post,
-)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import Desired
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Group
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step, annotated
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import record_of_drain
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import DruidRequest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.restarts import (
+    WITH_STRATEGY,
+    PodReplacement,
+)
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Restart, Step, annotated
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import (
+    NOTHING_DRAINED,
+    record_of_drain,
+    released_pods,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_after, timestamp
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, StepResult
 
 _OVERLORD = "/druid/indexer/v1"
 _REASONS = {
@@ -233,3 +239,48 @@ def records_of_status(status: Mapping[str, Any], name: str, pods: Iterable[Manif
     if phase in (WAITING_FOR_POD, BLOCKED):
         return (Record(pod, str(drain.get("oldPodUID") or "unknown"), since, released=since, is_ours=True),)
     return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Post(DruidRequest):
+    """A POST for a group. `is_idempotent`: it has the same effect if it is repeated."""
+
+    path: str
+    body: Any = None
+    is_idempotent: bool = True
+
+    def send(self, client: Any, _context: Context) -> StepResult[Step]:
+        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import post
+
+        post(client, self.path, self.body, self.action, idempotent=self.is_idempotent)
+        return StepResult(self)
+
+
+@dataclass(frozen=True)
+class DrainedReplacement(PodReplacement):
+    """The partition of the StatefulSet is a temporary one: a rollout replaces all pods but the first `kept_pods`."""
+
+    kept_pods: int
+
+    def kept(self, after: Manifest) -> int:
+        return self.kept_pods
+
+    def released(self, live: Manifest, after: Manifest) -> int:
+        return released_pods(live, after, self.kept_pods if _begins(live) else None)
+
+    def waiting_fields(self, live: Manifest, manifest: Manifest, restart: Restart) -> tuple[str, ...]:
+        return WITH_STRATEGY if _begins(live) else super().waiting_fields(live, manifest, restart)
+
+    def annotations_before(self, live: Manifest, manifest: Manifest, restart: Restart) -> Mapping[str, str | None]:
+        """Return the record: no pod is released yet, and a partition that is not written is not that of a drain.
+
+        Other versions of the live object can have other pods to release.
+        """
+        record = record_of_drain(manifest)
+        is_only_mark = record == NOTHING_DRAINED if _begins(live) else bool(restart.released)
+        return {names.DRAIN_ANNOTATION: record_of_drain(live) if is_only_mark else record}
+
+
+def _begins(live: Manifest) -> bool:
+    """True unless the partition is that of a drain already."""
+    return record_of_drain(live) is None

@@ -19,7 +19,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.question
     Question,
     Unavailable,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.steps import Post
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.writes import Post
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options, ask_druid, connected
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import ClusterReads

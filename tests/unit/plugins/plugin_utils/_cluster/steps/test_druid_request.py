@@ -13,7 +13,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import events, plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import ChangeFinalizer
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.steps import Post
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.writes import Post
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan, predicted
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.delete import Delete

@@ -20,7 +20,7 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.handoff 
 from ansible_collections.druidops.druid.plugins.module_utils._resources.questions import Unavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names, plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.state import limits
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.steps import Post
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.writes import Post
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.readiness import group_states
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply

@@ -2,15 +2,17 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a created workload does with the pods of a deleted one, after an interrupted recreation.
+"""What the write of a workload does to running pods, and what of it does not wait until they may be replaced.
 
-It adopts them, and replaces those whose template differs. Only a controller knows that for sure, so the pods are
-compared with the template: with the fields that it has, and with those of the main containers that it has no longer.
+A created workload adopts the pods of a deleted one, after an interrupted recreation, and replaces those whose template
+differs. Only a controller knows that for sure, so the pods are compared with the template: with the fields that it has,
+and with those of the main containers that it has no longer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Observed
@@ -19,8 +21,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import (
     missing_volumes,
     ordinal_of,
+    partition,
+    released_pods,
+    replicas,
     subdomain,
+    template_names,
     updated_ordinals,
+    waits_for_deletion,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.fields import difference, field_set
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.merge import merge, remove
@@ -29,10 +36,51 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 
+# The pod template, and what may have kept pods of an old revision so far.
+TEMPLATE, WITH_STRATEGY = ("template",), ("template", "updateStrategy")
 # Fields of a container that neither the API server nor a controller sets in a pod.
 _OURS = ("command", "args", "env", "envFrom", "lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
 # The API server adds these tolerations to each pod.
 _ADDED_TOLERATIONS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+
+
+@dataclass(frozen=True)
+class PodReplacement:
+    """The replacement of pods as the workload specifies it. A feature that replaces them otherwise has a subclass."""
+
+    def restart(self, live: Manifest, after: Manifest) -> Restart:
+        """Return what the write does to pods; `after` is the workload afterwards."""
+        released = self.released(live, after) if live["kind"] == "StatefulSet" else 0
+        outdates = _outdates_pods(live, after)
+        if not outdates or waits_for_deletion(after):
+            return Restart(0 if outdates else released, outdates, released)
+        return Restart(max(0, min(replicas(live), replicas(after)) - self.kept(after)), outdates, released)
+
+    def kept(self, after: Manifest) -> int:
+        """Return how many pods with another template the controller does not replace, counted from the first one."""
+        return partition(after)
+
+    def released(self, live: Manifest, after: Manifest) -> int:
+        """Return how many pods of an old revision are replaced that the update strategy has kept so far."""
+        return released_pods(live, after)
+
+    def waiting_fields(self, live: Manifest, manifest: Manifest, restart: Restart) -> tuple[str, ...]:
+        """Return the fields of the spec that are not written before the pods may be replaced."""
+        return WITH_STRATEGY if restart.released else TEMPLATE
+
+    def annotations_before(self, live: Manifest, manifest: Manifest, restart: Restart) -> Mapping[str, str | None]:
+        """Return the annotations that the workload has until then, None: not any more, if they are not the desired."""
+        return {}
+
+
+AS_SPECIFIED = PodReplacement()
+
+
+def _outdates_pods(live: Manifest, after: Manifest) -> bool:
+    """True when running pods have another template or subdomain than the workload, or no volume of a claim template."""
+    subdomains = {each["spec"].get("serviceName") or "" for each in (live, after)}
+    added_claims = {*template_names(after)} - {*template_names(live)}
+    return live["spec"]["template"] != after["spec"]["template"] or len(subdomains) > 1 or bool(added_claims)
 
 
 def adoption(step: Apply, observed: Observed) -> Restart | None:

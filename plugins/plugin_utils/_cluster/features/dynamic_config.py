@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_configs import (
     BROKER,
@@ -17,14 +17,17 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_conf
     TASK_RUNNER,
     SpecifiedConfigs,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.dynamic_config.steps import ChangeConfig
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Observed
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.druid_request import DruidRequest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Step
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import ConnectionUnavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding, Rank
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, StepResult
 
 if TYPE_CHECKING:
     from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import ClusterResult
@@ -85,3 +88,34 @@ def _waiting(kinds: Mapping[str, tuple[str, ...]]) -> Finding:
     groups = dict.fromkeys(key for keys in kinds.values() for key in keys)
     message = f"The dynamic configuration of {', '.join(kinds)} waits for a ready pod in {', '.join(groups)}."
     return Finding(reasons.WAITING_FOR_DRUID, message, is_problem=False, rank=Rank.WAITING)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeConfig(DruidRequest):
+    """A change of a dynamic configuration of the cluster."""
+
+    change: DruidChange
+
+    @classmethod
+    def of(cls, change: DruidChange) -> Self:
+        """Return the step for a change."""
+        what, states = ObjectKey(change.kind, change.id), (change.before, change.after)
+        return cls(what=what, action=change.title, states=states, change=change)
+
+    @property
+    def subject(self) -> str:
+        return self.change.what
+
+    @property
+    def place(self) -> str:
+        return self.change.what
+
+    @property
+    def marked_states(self) -> tuple[Any, Any]:
+        return self.change.marked
+
+    def send(self, client: Any, _context: Context) -> StepResult[Step]:
+        from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import write_change
+
+        written = write_change(client, self.change)
+        return StepResult(self.of(replace(self.change, after=written.after)), warnings=written.warnings)
