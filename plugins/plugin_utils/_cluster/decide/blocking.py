@@ -110,17 +110,3 @@ def _version(resource: Manifest) -> tuple[str | None, int | None, bool, bool]:
     metadata = resource["metadata"]
     is_paused = pause_finding(metadata.get("annotations") or {}, resource.get("spec") or {}) is not None
     return metadata.get("uid"), metadata.get("generation"), is_terminating(resource), is_paused
-
-
-def in_order(writes: Collection[Step], removals: Collection[Step]) -> tuple[Step, ...]:
-    """Return all steps in the order of execution; both arguments are in rollout order."""
-    shared = (step for step in writes if step.group is None)
-    grouped = sorted((step for step in writes if step.group is not None), key=lambda step: not step.prepares)
-    first = (step for step in removals if _comes_first(step))
-    last = (step for step in removals if not _comes_first(step))
-    return (*shared, *first, *grouped, *last)
-
-
-def _comes_first(step: Step) -> bool:
-    """True for the removed autoscaler of a group that stays: it would revert the replicas of the group."""
-    return step.key.kind == "HorizontalPodAutoscaler" and step.group is not None

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.blocking import (
     deferred_removals,
-    in_order,
     outdated_resource,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import (
@@ -136,3 +136,17 @@ def _candidates(inputs: Inputs) -> tuple[tuple[Step, ...], tuple[Step, ...], tup
         known = {step.key for step in removals}
         removals += (step for step in feature.removals(inputs) if step.key not in known)
     return changed, others, tuple(removals)
+
+
+def in_order(writes: Collection[Step], removals: Collection[Step]) -> tuple[Step, ...]:
+    """Return all steps in the order of execution; both arguments are in rollout order."""
+    shared = (step for step in writes if step.group is None)
+    grouped = sorted((step for step in writes if step.group is not None), key=lambda step: not step.prepares)
+    first = (step for step in removals if _comes_first(step))
+    last = (step for step in removals if not _comes_first(step))
+    return (*shared, *first, *grouped, *last)
+
+
+def _comes_first(step: Step) -> bool:
+    """True for the removed autoscaler of a group that stays: it would revert the replicas of the group."""
+    return step.key.kind == "HorizontalPodAutoscaler" and step.group is not None

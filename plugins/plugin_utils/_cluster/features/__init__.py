@@ -12,7 +12,10 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.dynamic_config import DynamicConfig
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.memory_warnings import MemoryWarnings
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.name_collisions import NameCollisions
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.other_owners import (
+    NameCollisions,
+    Takeover,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.quotas import Quotas
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.removal import Removal
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.restart_on_change import RestartOnChange
@@ -20,7 +23,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.s
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.setting_warnings import SettingWarnings
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.start_failures import StartFailures
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage import Storage
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.takeover import Takeover
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.validation import Validation
 
 FEATURES: tuple[Feature, ...] = (

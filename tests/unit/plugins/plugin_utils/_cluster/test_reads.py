@@ -21,7 +21,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.features.test_name_collisions import (
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.features.test_other_owners import (
     foreign,
 )
 

@@ -35,7 +35,7 @@ from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster
     inputs,
     inputs_of,
 )
-from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.features.test_name_collisions import (
+from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.features.test_other_owners import (
     foreign,
 )
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.render.features import (

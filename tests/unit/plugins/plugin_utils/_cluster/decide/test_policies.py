@@ -14,11 +14,11 @@ import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.blocking import (
     deferred_removals,
     drop_blocked,
-    in_order,
     rejection,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.decision import in_order
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features import validation
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.takeover import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.other_owners import (
     go_operator_conflict,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Observed

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.name_collisions import name_collisions
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.other_owners import name_collisions
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
