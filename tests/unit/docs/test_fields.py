@@ -33,11 +33,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster.deciding import inputs
 
 ROOT = Path(__file__).resolve().parents[3]
-# Accepted because a resource of the Go operator may have them; what becomes of them comes with later versions.
-USED_LATER = {
-    "spec": set[str](),
-    "node": set[str](),
-}
 # Accepted, and without effect permanently; the reference documents it.
 NO_EFFECT = {"spec": {"ignored"}, "node": set[str]()}
 # Fields of one level that rules for both also read at the other, where the schema has none.
@@ -121,20 +116,7 @@ def test_fields_that_the_code_reads_are_in_the_schema(level: str, asked: Mapping
 
 @pytest.mark.parametrize("level", ["spec", "node"])
 def test_fields_of_the_schema_are_read_or_have_no_effect(level: str, asked: Mapping[str, set[str]]) -> None:
-    assert fields(level) - asked[level] == USED_LATER[level] | NO_EFFECT[level]
-
-
-def test_readme_names_fields_without_effect() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    section = text.partition("have no effect yet:")[2].partition("\n\n")[0]
-    assert set(re.findall(r"`([^`]+)`", section)) == USED_LATER["spec"] | USED_LATER["node"]
-
-
-def test_migration_guide_names_fields_without_effect() -> None:
-    text = (ROOT / "docs" / "migration-from-the-go-operator.md").read_text(encoding="utf-8")
-    section = text.partition("\n### What is different today\n")[2].partition("\n## ")[0]
-    named = set(re.findall(r"^\| `([^`]+)`", section, re.MULTILINE))
-    assert named == USED_LATER["spec"] | USED_LATER["node"]
+    assert fields(level) - asked[level] == NO_EFFECT[level]
 
 
 def test_the_shipped_schema_is_that_of_the_crd() -> None:

@@ -50,6 +50,7 @@ def annotations() -> set[str]:
 
 @pytest.mark.parametrize("name", sorted(annotations()))
 def test_every_annotation_has_a_row(name: str) -> None:
+    assert name in rows(), f"{GUIDE.name} has no row for the annotation {name}: add one to the table{HEADING.rstrip()}"
     assert "annotation" in rows()[name][1]
 
 
