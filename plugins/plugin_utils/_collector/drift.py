@@ -9,11 +9,10 @@ They are compared by a dry run of an apply, so that defaults do not differ.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import is_hook, is_kept
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import kinds_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import (
     HELM_NAMESPACE_ANNOTATION,
     HELM_RELEASE_ANNOTATION,
@@ -264,3 +263,18 @@ def _unchangeable(manifest: Manifest, error: ApiError) -> Finding:
     return Finding(
         reasons.APPLY_FAILED, f"{what} differs from the release, and cannot be changed: {error}. Delete it, or upgrade."
     )
+
+
+def kinds_of(api: KubernetesApi, manifests: Iterable[Manifest]) -> dict[tuple[str, str], ApiResource]:
+    """Return the kinds of these objects by API version and kind, without those that the server does not have."""
+    needed = {(each["apiVersion"], each["kind"]) for each in manifests}
+    known = {
+        (version, kind): api.kinds[kind]
+        for version, kind in needed
+        if kind in api.kinds and api.kinds[kind].api_version == version
+    }
+    served: Mapping[str, dict[str, ApiResource]] = {
+        version: api.kinds_of(version) for version in sorted({version for version, _kind in needed - known.keys()})
+    }
+    found = {(version, kind): served[version].get(kind) for version, kind in needed - known.keys()}
+    return known | {key: kind for key, kind in found.items() if kind is not None}

@@ -12,18 +12,18 @@ from datetime import datetime
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import decide, spec
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import (
-    UnreadableChart,
-    chart_of,
-    observe,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decision import (
     decide_deletion,
     decide_plan,
     deletion_with_namespace,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reads import CollectorReads
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reads import (
+    CollectorReads,
+    UnreadableChart,
+    chart_of,
+    observe,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import KIND, Collector
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.state import (
     Chart,

@@ -76,13 +76,13 @@ class Context(plan.Context):
 
     def release(self) -> tuple[Release | None, str]:
         """Return the release as it is now, and why it cannot be read."""
-        from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import observe_release
+        from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reads import observe_release
 
         return observe_release(self.reads, self.state.collector.tenant, self.state.collector.release)
 
     def latest_problem(self) -> str:
         """Return the latest warning about a pod of the release; empty if there is none."""
-        from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import latest_problem
+        from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reads import latest_problem
 
         return latest_problem(self.reads, self.state.collector)
 
@@ -340,7 +340,7 @@ class Uninstall(Step):
 
 def _is_deleted_with_its_namespace(reads: Reads, error: ApiError, manifest: Manifest, tenant: str) -> bool:
     """Return whether the permission is missing because the namespace of the object, not that of the release, goes."""
-    from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import is_deleted_namespace
+    from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reads import is_deleted_namespace
 
     namespace = manifest["metadata"].get("namespace") or tenant
     return error.status == FORBIDDEN and namespace != tenant and is_deleted_namespace(reads, namespace)

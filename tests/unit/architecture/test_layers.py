@@ -232,7 +232,7 @@ PURE = (
     ),
     *(
         f"plugins/plugin_utils/_collector/{name}.py"
-        for name in (*("decide", "plan", "release", "scope", "spec", "state", "status"),)
+        for name in (*("decide", "decision", "release", "scope", "spec", "state", "status"),)
     ),
 )
 IMPURE = (
@@ -252,7 +252,7 @@ IMPURE = (
     ),
     *(f"{COLLECTION}{KUBERNETES}_druid_object.{name}" for name in ("kind", "options", "reads", "reconcile")),
     *(f"{COLLECTION}{KUBERNETES}_ingestion.{name}" for name in ("options", "reads", "reconcile")),
-    *(f"{COLLECTION}{KUBERNETES}_collector.{name}" for name in ("drift", "helm", "observe", "reads", "reconcile")),
+    *(f"{COLLECTION}{KUBERNETES}_collector.{name}" for name in ("drift", "helm", "reads", "reconcile")),
     *(f"{COLLECTION}{KUBERNETES}_reconcile.{name}" for name in ("action", "report")),
     f"{COLLECTION}{API}.cache",
     f"{COLLECTION}{DRUID}_http.client",

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm import helm_connection
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import UnreadableChart, local_chart
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reads import UnreadableChart, local_chart
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import (
     MAX_BYTES,
     Release,

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm import MODULE, TEMPLATE, Helm, HelmError
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import remote_chart
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reads import remote_chart
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.spec import ChartAddress
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.state import Chart, Target
 

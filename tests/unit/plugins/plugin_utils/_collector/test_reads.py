@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import is_deleted_namespace, problem_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reads import is_deleted_namespace, problem_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import FORBIDDEN, ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest

@@ -15,7 +15,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.po
     failure,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.helm import Helm
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.observe import problem_of
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reads import problem_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import HelmError
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import (
     BEGIN,

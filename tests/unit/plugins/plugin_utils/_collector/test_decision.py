@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decide import attempt_digest, target
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import COLLECTOR
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
-from ansible_collections.druidops.druid.plugins.plugin_utils._collector.plan import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.decision import (
     decide_deletion,
     decide_plan,
     deletion_with_namespace,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.kind import COLLECTOR
+from ansible_collections.druidops.druid.plugins.plugin_utils._collector.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reads import CollectorReads
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.reconcile import finalize
 from ansible_collections.druidops.druid.plugins.plugin_utils._collector.release import Release, Revision
