@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Changes in Druid as data, which travel in a plan, and are carried out by ``writes``. Pure."""
+"""Changes in Druid as data, which travel in a plan, and are carried out by ``calls``. Pure."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar, cast
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import exists_since
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import CLAIM, exists_since
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.blocking import drop_blocked
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import immutable_part
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, ObjectKey, Observed
@@ -24,7 +24,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.re
     with_early_readers,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.effects import (
-    CLAIM,
     may_delete_claims,
     with_effects,
 )

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import finalizer, retain, targets
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import CLAIM
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import finalizer, targets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.finalizer import deletes_claims, is_set
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.order import Deletion
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import ObjectKey, Observed, key_of
@@ -317,14 +318,14 @@ class DeletionReads(DryRuns):
 
     def with_all_claims(self, observed: Observed) -> Observed:
         """Return the same with all PVCs of the namespace: a StatefulSet may own some that do not have our labels."""
-        return observed.with_objects(self._of_kinds(retain.CLAIM).objects.values())
+        return observed.with_objects(self._of_kinds(CLAIM).objects.values())
 
     def claims(self, owned: Collection[str]) -> Observed:
         """Return all PVCs of the namespace; if the cluster has any, also all pods and workloads, which may use them.
 
         Those of the cluster may not have its labels: users can remove them.
         """
-        claims = self._of_kinds(retain.CLAIM)
+        claims = self._of_kinds(CLAIM)
         has_claims = bool(targets.remaining_claims(self._cluster, claims, owned))
         return claims.with_objects(self.users().objects.values()) if has_claims else claims
 

@@ -14,6 +14,7 @@ from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import CLAIM
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete import finalizer, retain, targets
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
@@ -216,9 +217,9 @@ class Deletion:
         """Yield the steps that prevent the deletion of retained PVCs with their StatefulSets, or with the resource."""
         sets = self._deleted_stateful_sets(resource, observed)
         owners = sets if resource is None or not all_stay else [*sets, resource]
-        if not any(map(retain.deletes_pvcs, sets)) and not retain.owned_by(observed.of_kind(retain.CLAIM), owners):
+        if not any(map(retain.deletes_pvcs, sets)) and not retain.owned_by(observed.of_kind(CLAIM), owners):
             return
-        claims = [*self.reads.claims(self.owned).of_kind(retain.CLAIM)] if all_stay else self._kept_claims(all_stay)
+        claims = [*self.reads.claims(self.owned).of_kind(CLAIM)] if all_stay else self._kept_claims(all_stay)
         affected = [live for live in owners if all_stay or _has_claims(live, claims)]
         yield from retain.released(affected, claims, reread=lambda: self._kept_claims(all_stay))
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import CLAIM
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import DELETE
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.workloads import RETAIN
@@ -28,7 +29,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors 
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, StepResult
 
-CLAIM = "PersistentVolumeClaim"
 _POLICY = "persistentVolumeClaimRetentionPolicy"
 # How long the StatefulSet controller may take to observe a policy.
 ATTEMPTS = 100

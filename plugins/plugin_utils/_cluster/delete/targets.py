@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import CLAIM
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import CLAIM
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.object_ownership import (
     controller,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import (
+    CLAIM,
     KEEPING,
     mark_of,
     place_of,
@@ -107,12 +108,12 @@ def _removal(live: Manifest, cluster: Cluster, observed: Observed) -> Iterator[S
 
     They are deleted only with a group that was removed: one that becomes a Deployment was not.
     """
-    group, claims = _group_of(live, cluster), list(observed.of_kind(retain.CLAIM))
+    group, claims = _group_of(live, cluster), list(observed.of_kind(CLAIM))
     is_set = live["kind"] == "StatefulSet"
     deletes = is_set and group is None and retain.deletes_pvcs(live) and not cluster.keeps_pvcs
     if is_set and not deletes:
         yield from retain.released([live], claims, group)
-        yield from kept_claims(live, group, claims)
+        yield from retain_claims(live, group, claims)
     yield Delete(group=group, live=live)
     if deletes:
         yield from targets.collected_claims(observed, [live])
@@ -141,7 +142,7 @@ def _is_prunable(live: Manifest, cluster: Cluster) -> bool:
     return carries_ours and is_ours(live, cluster) and not is_terminating(live)
 
 
-def kept_claims(stateful_set: Manifest, group: str | None, claims: Iterable[Manifest]) -> Iterator[UpdateClaim]:
+def retain_claims(stateful_set: Manifest, group: str | None, claims: Iterable[Manifest]) -> Iterator[UpdateClaim]:
     """Yield the step that keeps a PVC, for each PVC of a StatefulSet that is deleted, if its policy was Retain.
 
     The policy is deleted with the StatefulSet, so the PVCs have to say it: also while deleteOrphanPvc is false, which

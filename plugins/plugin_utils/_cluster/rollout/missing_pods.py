@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import CLAIM
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, ObjectKey, Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.pod_problems import unplaced
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads import ordinal_of, ordinals
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 
-EVENT, CLAIM = "Event", "PersistentVolumeClaim"
+EVENT = "Event"
 # Pods and ReplicaSets have the most events.
 _SELECTOR = "involvedObject.kind!=Pod,involvedObject.kind!=ReplicaSet"
 _REJECTED, _CREATED = "FailedCreate", "SuccessfulCreate"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import names
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import orphaned_by
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import CLAIM, orphaned_by
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render.preserved import deletes_scaled_pvcs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster, Group
@@ -30,8 +30,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
     is_terminating,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
-
-CLAIM = "PersistentVolumeClaim"
 
 
 @dataclass(frozen=True)

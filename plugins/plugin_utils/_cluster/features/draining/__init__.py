@@ -108,7 +108,7 @@ def _refusals(group_drains: Iterable[GroupDrain]) -> Iterator[str]:
     for group, workers, _drain in group_drains:
         if workers.is_refused and is_under_way(workers):
             effect = "each of its pods goes only after the drainTimeout, and ends the tasks that run then"
-            effect = effect if workers.is_drained else "those that were disabled stay so"
+            effect = effect if workers.requests_drain else "those that were disabled stay so"
             yield f"Druid cannot be asked for the workers of group {group.key}, so {effect}: {workers.unreachable}"
         refused = (pod.worker.refusal.rstrip(".") for pod in workers.pods if pod.worker and pod.worker.refusal)
         for text in dict.fromkeys(refused):

@@ -27,7 +27,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.workers import (
     Progress,
     Released,
-    drained,
+    drain_progress,
     enabled_again,
     released,
 )
@@ -54,7 +54,7 @@ class _Course:
 
 def drain(group: WorkerGroup, limits: Limits, now: datetime) -> Drain:
     """Return what follows for the StatefulSet and its workers."""
-    if group.is_drained and not group.restarts and not group.is_observed:
+    if group.requests_drain and not group.restarts and not group.is_observed:
         return Drain(group.partition, max(group.replicas, group.desired), group.records)
     course = _Course()
     replaced = [released(group, each, limits, now) for each in group.records if each.released]
@@ -66,7 +66,7 @@ def drain(group: WorkerGroup, limits: Limits, now: datetime) -> Drain:
     open_records = {each.pod: each for each in group.records if not each.released} | {
         found.resumed.pod: found.resumed for found in replaced if found.resumed
     }
-    drains = [drained(group, pod, open_records.pop(pod.name, None), limits, now) for pod in target.pods]
+    drains = [drain_progress(group, pod, open_records.pop(pod.name, None), limits, now) for pod in target.pods]
     free = target.free([found.is_done for found in drains], going)
     for pod, progress in zip(target.pods, drains, strict=True):
         course.add(_next_state(pod, progress, now, is_free=pod.name in free))
@@ -104,7 +104,7 @@ def _is_awaited(group: WorkerGroup, record: Record, target: Targets) -> bool:
     pod = group.pod(record.pod)
     is_rolling = group.restarts and any(each.is_outdated for each in group.pods)
     is_later = is_rolling or (bool(target.gap) and pod in target.outdated)
-    return group.is_drained and is_later and pod is not None and pod.uid == record.uid
+    return group.requests_drain and is_later and pod is not None and pod.uid == record.uid
 
 
 def _kept(record: Record) -> Progress:
@@ -113,7 +113,7 @@ def _kept(record: Record) -> Progress:
 
 def _partition(group: WorkerGroup, target: Targets, released_names: set[str]) -> int:
     """Return the partition: it keeps all outdated pods but the released ones."""
-    if not group.is_drained:
+    if not group.requests_drain:
         return group.requested
     if group.restarts:
         return max(group.requested, group.replicas)
@@ -121,8 +121,8 @@ def _partition(group: WorkerGroup, target: Targets, released_names: set[str]) ->
         has_outdated = any(pod.is_outdated and pod.index >= group.requested for pod in group.pods)
         kept = group.desired if all(pod.name in released_names for pod in target.pods) else group.replicas
         return max(group.requested, kept) if has_outdated else group.requested
-    kept_pods = [pod.index + 1 for pod in target.outdated if pod.name not in released_names]
-    return max(group.requested, *kept_pods) if kept_pods else group.requested
+    partitions = [pod.index + 1 for pod in target.outdated if pod.name not in released_names]
+    return max(group.requested, *partitions) if partitions else group.requested
 
 
 @dataclass(frozen=True)
@@ -139,15 +139,15 @@ class Targets:
     goes_together: bool = False
     gap: str = ""
 
-    def free(self, result: Sequence[bool], going: Collection[str]) -> set[str]:
-        """Return the names of the pods that may go now; `done`: which ones of the pods are drained.
+    def free(self, are_drained: Sequence[bool], going: Collection[str]) -> set[str]:
+        """Return the names of the pods that may go now; `are_drained`: whether the drain of each pod has ended.
 
         The controller replaces the last one first, and one at a time; so does the partition, and each has its time to
         be ready.
         """
         if self.goes_together:
-            return {pod.name for pod in self.pods} if all(result) else set()
-        return {self.pods[0].name} if self.pods and result[0] and not going else set()
+            return {pod.name for pod in self.pods} if all(are_drained) else set()
+        return {self.pods[0].name} if self.pods and are_drained[0] and not going else set()
 
 
 def targets(group: WorkerGroup, going: Collection[str], limits: Limits) -> Targets:
@@ -166,14 +166,14 @@ def targets(group: WorkerGroup, going: Collection[str], limits: Limits) -> Targe
 def _removed(group: WorkerGroup, going: Collection[str]) -> list[WorkerPod]:
     """Return the pods that fewer replicas remove, the last one first."""
     pods = [pod for pod in group.pods if group.desired <= pod.index < group.replicas and pod.name not in going]
-    return sorted(pods, key=lambda pod: -pod.index) if group.is_drained else []
+    return sorted(pods, key=lambda pod: -pod.index) if group.requests_drain else []
 
 
 def _outdated(group: WorkerGroup) -> list[WorkerPod]:
     """Return the pods that a rollout replaces, the last one first."""
     last = min(group.replicas, group.desired)
     pods = [pod for pod in group.pods if group.requested <= pod.index < last and pod.is_outdated]
-    return sorted(pods, key=lambda pod: -pod.index) if group.is_drained and not group.restarts else []
+    return sorted(pods, key=lambda pod: -pod.index) if group.requests_drain and not group.restarts else []
 
 
 def _blocked(group: WorkerGroup, outdated: Sequence[WorkerPod]) -> list[WorkerPod]:

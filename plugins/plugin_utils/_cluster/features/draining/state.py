@@ -76,8 +76,8 @@ class WorkerPod:
 class WorkerGroup:
     """A StatefulSet of workers.
 
-    `replicas` and `partition` are those of the live object, `desired` and `requested` those of the spec. `is_drained`:
-    the spec requests draining. `restarts`: the write that lets pods be replaced has yet to be done, in its turn.
+    `replicas` and `partition` are those of the live object, `desired` and `requested` those of the spec, and so is
+    `requests_drain`. `restarts`: the write that lets pods be replaced has yet to be done, in its turn.
     `is_observed`: the controller has observed the live object. `is_ordered`: it replaces a pod only while those before
     it are ready. `unreachable`: why the workers are not known; `is_refused`: that lasts until the resource or Druid is
     changed.
@@ -88,7 +88,7 @@ class WorkerGroup:
     desired: int
     partition: int = 0
     requested: int = 0
-    is_drained: bool = True
+    requests_drain: bool = True
     restarts: bool = False
     is_observed: bool = True
     is_ordered: bool = False
@@ -171,7 +171,7 @@ class GroupDrain(NamedTuple):
     drain: Drain
 
 
-def is_drained(group: Group) -> bool:
+def requests_drain(group: Group) -> bool:
     """True if the workers of the group are drained before their pods are replaced or removed."""
     return is_requested(group) and not group.is_deployment and not group.stopped
 

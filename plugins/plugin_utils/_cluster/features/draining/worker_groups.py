@@ -26,9 +26,9 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.d
     Record,
     WorkerGroup,
     WorkerPod,
-    is_drained,
     is_replaced_by_controller,
     limits,
+    requests_drain,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.workers import (
     as_worker,
@@ -94,7 +94,7 @@ def _worker_groups(inputs: Inputs) -> Iterator[tuple[Group, WorkerGroup]]:
             worker_group = _interrupted(inputs, group, manifest)
         else:
             records = _records(inputs, group, live)
-            is_concerned = is_drained(group) or records or _is_marked(live)
+            is_concerned = requests_drain(group) or records or _is_marked(live)
             worker_group = _worker_group(inputs, group, live, manifest, records) if is_concerned else None
         if worker_group is not None:
             yield group, worker_group
@@ -123,7 +123,7 @@ def is_under_way(group: WorkerGroup) -> bool:
     """True if the workers have to be known: pods are about to be replaced or removed, or were disabled before."""
     if group.records:
         return True
-    if not group.is_drained or not group.is_observed:
+    if not group.requests_drain or not group.is_observed:
         return False
     is_outdated = any(pod.is_outdated and group.requested <= pod.index for pod in group.pods) and not group.restarts
     return is_outdated or any(group.desired <= pod.index < group.replicas for pod in group.pods)
@@ -161,7 +161,7 @@ def _interrupted(inputs: Inputs, group: Group, manifest: Manifest) -> WorkerGrou
     pods = tuple(pod for pod in _pods(inputs, group, manifest) if not pod.is_terminating)
     holder = live if _is_marked(live) else inputs.observed.objects.get(_config_map(group), live)
     records = _records(inputs, group, holder)
-    if not records and not _is_marked(holder) and not (is_drained(group) and pods):
+    if not records and not _is_marked(holder) and not (requests_drain(group) and pods):
         return None
     number = max([0 if live is manifest else replicas(live), *(pod.index + 1 for pod in pods)])
     requested, desired = group.partition, int(manifest["spec"].get("replicas", number))
@@ -171,7 +171,7 @@ def _interrupted(inputs: Inputs, group: Group, manifest: Manifest) -> WorkerGrou
         desired,
         max(requested, number),
         requested,
-        is_drained=is_drained(group),
+        requests_drain=requests_drain(group),
         is_observed=False,
         pods=pods,
         records=records,
@@ -195,7 +195,7 @@ def _worker_group(
         int(manifest["spec"].get("replicas", number)),
         partition(live),
         group.partition,
-        is_drained=is_drained(group),
+        requests_drain=requests_drain(group),
         restarts=is_replaced_by_controller(group) and begins,
         is_observed=status.get("observedGeneration", 0) >= live["metadata"]["generation"],
         is_ordered=live["spec"].get("podManagementPolicy", "OrderedReady") == "OrderedReady",
@@ -259,7 +259,7 @@ def _restarts(inputs: Inputs, group: Group, live: Manifest, manifest: Manifest) 
     """True if pods will restart; the API server normalizes a template."""
     if not _may_restart(live, manifest):
         return False
-    after = inputs.reads.dry_run(_update(group, live, manifest)).after if is_drained(group) else None
+    after = inputs.reads.dry_run(_update(group, live, manifest)).after if requests_drain(group) else None
     return after is None or bool(after["spec"]["template"] != live["spec"]["template"])
 
 

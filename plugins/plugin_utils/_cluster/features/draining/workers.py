@@ -46,10 +46,12 @@ class Progress:
     warning: str = ""
 
 
-def drained(group: WorkerGroup, pod: WorkerPod, record: Record | None, limits: Limits, now: datetime) -> Progress:
+def drain_progress(
+    group: WorkerGroup, pod: WorkerPod, record: Record | None, limits: Limits, now: datetime
+) -> Progress:
     """Return how far the drain of a pod's worker is."""
     record = _record(pod, record, now)
-    progress = _drained(group, pod, record, now)
+    progress = _unlimited_progress(group, pod, record, now)
     if progress.is_done or seconds_since(record.since, now) < limits.drain:
         return progress
     text = f"pod {pod.name} was released after {limits.drain:.0f} s although {progress.awaited}"
@@ -86,7 +88,7 @@ def _record(pod: WorkerPod, record: Record | None, now: datetime) -> Record:
     return Record(pod.name, pod.uid, record.since if record else timestamp(now))
 
 
-def _drained(group: WorkerGroup, pod: WorkerPod, record: Record, now: datetime) -> Progress:
+def _unlimited_progress(group: WorkerGroup, pod: WorkerPod, record: Record, now: datetime) -> Progress:
     if pod.is_terminating or _has_no_process(group, pod):
         return Progress(record, is_done=True)
     if group.unreachable:

@@ -71,14 +71,14 @@ def with_drains(desired: Desired, group_drains: Sequence[GroupDrain]) -> Desired
         return desired
     by_group = {each.group.key: each for each in group_drains}
     groups = {
-        key: tuple(_drained(manifest, by_group.get(key)) for manifest in manifests)
+        key: tuple(_with_drain(manifest, by_group.get(key)) for manifest in manifests)
         for key, manifests in desired.groups.items()
     }
-    verbatim = {key: _drained(manifest, by_group.get(key)) for key, manifest in desired.verbatim.items()}
+    verbatim = {key: _with_drain(manifest, by_group.get(key)) for key, manifest in desired.verbatim.items()}
     return replace(desired, groups=groups, verbatim=verbatim)
 
 
-def _drained(manifest: Manifest, group_drain: GroupDrain | None) -> Manifest:
+def _with_drain(manifest: Manifest, group_drain: GroupDrain | None) -> Manifest:
     if group_drain is None or manifest["kind"] != "StatefulSet":
         return manifest
     spec = dict(manifest["spec"])

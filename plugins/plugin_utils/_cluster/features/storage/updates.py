@@ -215,7 +215,7 @@ def retains_claims(cluster: Cluster) -> bool:
 
 def released_claims(inputs: Inputs) -> tuple[Step, ...]:
     """Return the steps that separate retained PVCs from the StatefulSets of groups that stay."""
-    claims = list(inputs.with_all_claims.of_kind(retain.CLAIM))
+    claims = list(inputs.with_all_claims.of_kind(CLAIM))
     return tuple(step for live, group in _retaining_sets(inputs) for step in retain.released([live], claims, group))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import mark_of
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.removal import kept_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.removal import retain_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.step import Verdict
@@ -56,7 +56,7 @@ def live(manager: str = "druidops", name: str = NAME, **policy: str) -> dict[str
 def test_policies(found: dict[str, Any], is_kept: bool) -> None:
     """Of each claim template that the StatefulSet has or had."""
     claims = [claim(f"d-{NAME}-0", NAME), claim(f"former-{NAME}-0", NAME), claim("d-druid-c-other-0", "druid-c-other")]
-    steps = list(kept_claims(found, None, claims))
+    steps = list(retain_claims(found, None, claims))
     assert [step.key.name for step in steps] == [f"d-{NAME}-0", f"former-{NAME}-0"] * is_kept
     for step in steps:
         assert step.is_removal
@@ -67,14 +67,14 @@ def test_policies(found: dict[str, Any], is_kept: bool) -> None:
 
 def test_a_group_that_becomes_a_deployment() -> None:
     """It may be removed later; its StatefulSet is deleted only if its PVCs are kept."""
-    steps = list(kept_claims(live(whenDeleted="Retain"), "old", [claim(f"d-{NAME}-0", NAME)]))
+    steps = list(retain_claims(live(whenDeleted="Retain"), "old", [claim(f"d-{NAME}-0", NAME)]))
     assert [(step.key.name, step.group, step.is_leaf) for step in steps] == [(f"d-{NAME}-0", "old", False)]
 
 
 def test_a_mark_that_is_not_trusted_is_replaced() -> None:
     """The Go operator marks each PVC without a pod: while deleteOrphanPvc is false, its marks stay."""
     go = {"toBeDeleted": "yes", "deletionTS": "1"}
-    [step] = kept_claims(live(whenDeleted="Retain"), None, [claim(f"d-{NAME}-0", NAME, labels=go)])
+    [step] = retain_claims(live(whenDeleted="Retain"), None, [claim(f"d-{NAME}-0", NAME, labels=go)])
     assert step.after is not None
     assert mark_of(step.after).is_kept
     assert not go.keys() & step.after["metadata"]["labels"].keys()
@@ -106,7 +106,7 @@ def test_a_claim_without_the_label_of_the_cluster_is_judged_before_anything_is_d
     stored = claim(f"d-{name}-0", name)
     del stored["metadata"]["labels"]["druid_cr"]
     rejection = Finding("RejectedByAPIServer", "A policy refuses it.", "brokers") if is_rejected else None
-    [step] = kept_claims(live(name=name, whenDeleted="Retain"), "brokers", [stored])
+    [step] = retain_claims(live(name=name, whenDeleted="Retain"), "brokers", [stored])
     verdict = Verdict(step, after=None if is_rejected else step.after, rejection=rejection)
     found = removal(druid.cluster({"kind": "Deployment"}), name, stored, verdicts={step.key: verdict})
     plan = decided(found)
@@ -119,9 +119,9 @@ def test_a_claim_without_the_label_of_the_cluster_is_judged_before_anything_is_d
 def test_not_a_claim_that_is_marked_or_terminating() -> None:
     for mark in (marks(5), marks(5, annotated="never"), {"deletionTimestamp": "now"}):
         marked = [claim(f"d-{NAME}-0", NAME, **mark)]
-        assert list(kept_claims(live(whenDeleted="Retain"), None, marked)) == []
+        assert list(retain_claims(live(whenDeleted="Retain"), None, marked)) == []
 
 
 def test_not_the_claims_of_other_names() -> None:
     others = [claim(f"d-{NAME}", NAME), claim("d-0", NAME), claim(f"d-{NAME}-0", "druid-c-other")]
-    assert list(kept_claims(live(whenDeleted="Retain"), None, others)) == []
+    assert list(retain_claims(live(whenDeleted="Retain"), None, others)) == []

@@ -179,7 +179,7 @@ TABLE: list[tuple[str, WorkerGroup, tuple[int, int, list[str], list[str]]]] = [
      group(new(0), new(1), pod(2, OFF, old=False), restarts=True, records=(record(2),)),
      (3, 3, ["mm-2"], ["enable mm-2:8091"])),
     ("draining is not requested any more",
-     group(*OLD[:2], pod(2, BUSY_OFF), is_drained=False, partition=3, records=(record(2),)),
+     group(*OLD[:2], pod(2, BUSY_OFF), requests_drain=False, partition=3, records=(record(2),)),
      (0, 3, ["mm-2"], ["enable mm-2:8091"])),
     # Fewer replicas.
     ("those that go are disabled",
@@ -207,7 +207,7 @@ TABLE: list[tuple[str, WorkerGroup, tuple[int, int, list[str], list[str]]]] = [
     ("a new pod that was just replaced", group(new(0), new(1), new(2), desired=2, records=(released(2),)),
      (0, 3, ["mm-2"], ["disable mm-2:8091"])),
     ("more replicas", group(new(0), new(1), new(2), desired=5), (0, 5, [], [])),
-    ("fewer, without draining", group(new(0), new(1), new(2), desired=1, is_drained=False), (0, 1, [], [])),
+    ("fewer, without draining", group(new(0), new(1), new(2), desired=1, requests_drain=False), (0, 1, [], [])),
 ]  # fmt: skip
 
 

@@ -60,7 +60,7 @@ class World:
     partition: int = 0
     annotation: str = ""
     is_observed: bool = True
-    is_drained: bool = True
+    requests_drain: bool = True
     is_reachable: bool = True
     pods: dict[int, Pod] = field(default_factory=dict)
     created: int = 0
@@ -80,7 +80,7 @@ class World:
             self.replicas,
             self.desired,
             self.partition,
-            is_drained=self.is_drained,
+            requests_drain=self.requests_drain,
             restarts=self.desired_revision != self.revision,
             is_observed=self.is_observed,
             is_ordered=self.is_ordered,
@@ -106,7 +106,7 @@ class World:
         self.revision, self.replicas, self.partition = self.desired_revision, found.replicas, found.partition
         self.annotation = to_annotation(found.records) if found.records else ""
         self.is_observed = self.is_observed and before == (self.revision, self.replicas, self.partition)
-        self.is_exempt = self.is_exempt or not self.is_drained
+        self.is_exempt = self.is_exempt or not self.requests_drain
         for request in found.requests[: writes - 1]:
             self._send(request)
 
@@ -203,7 +203,7 @@ def _reachable(value: bool) -> Callable[[World], None]:
 
 
 def _drained(value: bool) -> Callable[[World], None]:
-    return lambda world: setattr(world, "is_drained", value)
+    return lambda world: setattr(world, "requests_drain", value)
 
 
 def _later(seconds: int) -> Callable[[World], None]:
