@@ -27,7 +27,7 @@ options:
     description:
       - Host and port of the Historical, as Druid announces them (C(druid.host)); the port is that of TLS if it has one.
         The host is sufficient if there is one Historical on it.
-      - One that neither runs nor is in the list is an error.
+      - One that neither runs nor is in the list is an error, except with O(state=active), which it is then.
     type: str
   state:
     description:

@@ -57,7 +57,7 @@ def _ensure_one(
     state = item.options.get("state")
     if state is None:
         raise InvalidInput("state", NOT_SET, "set redundant, decommissioned or active")
-    name = historical_named(client, item.options.get("server"))
+    name = historical_named(client, item.options.get("server"), state)
     report.identify(item, name)
     comment = params["comment"] or f"{name} {state}".encode("ascii", "backslashreplace").decode()
     historical = HistoricalState(client, name, state, params["author"] or AUTHOR, comment)

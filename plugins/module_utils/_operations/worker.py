@@ -35,6 +35,8 @@ def ensure_worker(client: DruidClient, params: Mapping[str, Any], *, check_mode:
         wait_for_leaving(disabled, report, params["wait_timeout"])
         for item, worker in disabled:
             item.result["tasks"] = [*worker.tasks]
+            if not worker.tasks and "task_groups" in item.result["status"]:
+                item.result["status"]["task_groups"] = {}
     return report.result()
 
 

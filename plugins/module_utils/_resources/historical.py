@@ -46,18 +46,23 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.question
     Unavailable,
     segments_alone,
 )
-from ansible_collections.druidops.druid.plugins.module_utils._resources.services import one_of
+from ansible_collections.druidops.druid.plugins.module_utils._resources.services import matching, one_of
 from ansible_collections.druidops.druid.plugins.module_utils._resources.wait import CLOCK
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 
 REDUNDANT, DECOMMISSIONED, ACTIVE = "redundant", "decommissioned", "active"
 
 
-def historical_named(client: DruidClient, server: str | None) -> str:
-    """Return the name of the Historical that is meant: one that runs, or is in the list. InvalidInput if none is."""
+def historical_named(client: DruidClient, server: str | None, state: str) -> str:
+    """Return the name of the Historical that is meant: one that runs, or is in the list. InvalidInput if none is.
+
+    One that neither runs nor is in the list is active, so that this can be desired of one that was removed.
+    """
     running = [each.name for each in answer(client, SERVERS) if each.type == HISTORICAL]
-    listed = entries_of(answer(client, COORDINATOR_CONFIG), LIST)
-    return one_of(server, {*running, *listed}, HISTORICAL)
+    known = {*running, *entries_of(answer(client, COORDINATOR_CONFIG), LIST)}
+    if state == ACTIVE and server and not matching(server, known):
+        return server
+    return one_of(server, known, HISTORICAL)
 
 
 class _Found(NamedTuple):
@@ -232,6 +237,8 @@ class HistoricalState(Document):
             self._empty_since = self._confirmed_at = None
             setting = stops_moves(found.config)
             remark = f". {standstill(setting).rstrip('.')}" if setting else ""
+            if not found.staying(server):
+                remark = f". No other one of tier {server.tier} is active: other clients have decommissioned them"
             return f"it still has {server.used:,} bytes of segments, and {server.queued} segments in its queue{remark}"
         self.left = 0
         self._empty_since = now if self._empty_since is None else self._empty_since

@@ -134,6 +134,8 @@ def test_decommissioned_once_and_returned(druid: Coordinator, run: Run, clock: F
     )
     assert run(state="active")["changed"]
     assert not run(state="active")["changed"]
+    # one that was removed has nothing to return from
+    assert not run(server="u:8083", state="active")["changed"]
     assert (druid.listed, druid.writes) == (["z:8083"], 2)
 
 
@@ -208,6 +210,13 @@ def test_coordinator_that_has_lost_a_server(druid: Coordinator, run: Run, clock:
     clock.at_each_second = change
     run()
     assert clock.seconds >= 70
+
+
+def test_another_client_that_decommissions_the_last_one(druid: Coordinator, run: Run, clock: FakeClock) -> None:
+    """Two plays at once: each has seen the other Historical."""
+    clock.at_each_second = lambda seconds: druid.write(A, B)
+    with pytest.raises(PartialFailure, match="No other one of tier hot is active"):
+        run(wait_timeout=3.0)
 
 
 def test_another_client_that_removes_it_meanwhile(druid: Coordinator, run: Run, clock: FakeClock) -> None:
