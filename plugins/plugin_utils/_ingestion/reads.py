@@ -152,7 +152,15 @@ def _rules(ingestion: Ingestion, record: LastApplied, siblings: tuple[Ingestion,
 class IngestionReads(DruidReads):
     """The reads of one reconcile of an ingestion. DruidError if Druid does not respond, or if the spec is invalid."""
 
-    observed: Observed
+    def __init__(
+        self,
+        api: KubernetesApi,
+        namespace: str,
+        surround: Callable[[Reads], Observed],
+        druid: Callable[[], DruidClient],
+    ) -> None:
+        super().__init__(api, namespace, surround, druid)
+        self.observed = Observed()
 
     def state(self, ingestion: Ingestion, record: LastApplied) -> DruidState:
         """Return the supervisor or the task."""

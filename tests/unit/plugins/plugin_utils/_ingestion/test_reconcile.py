@@ -74,6 +74,12 @@ def test_a_read_that_fails_after_a_failed_step_keeps_its_result() -> None:
     assert [each.reason for each in result.plan.problems] == [reasons.DRUID_UNREACHABLE]
 
 
+def test_a_deletion_that_reads_nothing_is_reported() -> None:
+    live = resource(deletionPolicy="Retain", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
+    report = INGESTION.reconcile(MemoryApi(), live, Options(check_mode=True), datetime.now(UTC))
+    assert report.plan.titles == ["remove the finalizer"]
+
+
 NOT_FOUND = Response(404, "Cannot find any task with id: [t]")
 
 
