@@ -443,7 +443,10 @@ def test_a_feature_knows_no_other_one(file: str) -> None:
 
 @pytest.mark.parametrize(
     "source",
-    [f"from {FEATURES_MODULE}.storage.sizes import shrinking_claims", f"from {FEATURES_MODULE}.storage import Storage"],
+    [
+        f"from {FEATURES_MODULE}.storage.size_limits import shrinking_claims",
+        f"from {FEATURES_MODULE}.storage import Storage",
+    ],
 )
 def test_detects_a_feature_that_knows_another_one(source: str) -> None:
     assert len(foreign_features(f"{FEATURES}/quotas.py", source)) == 1
@@ -457,7 +460,7 @@ def test_features_are_known_by_their_hooks_only(file: str) -> None:
 @pytest.mark.parametrize(
     ("source", "number"),
     [
-        (f"from {FEATURES_MODULE}.storage.sizes import shrinking_claims", 1),
+        (f"from {FEATURES_MODULE}.storage.size_limits import shrinking_claims", 1),
         (f"from {FEATURES_MODULE}.storage import Storage", 1),
         (f"def later():\n    from {FEATURES_MODULE} import storage", 1),
         (f"from {FEATURES_MODULE} import FEATURES\nfrom {FEATURES_MODULE}.feature import Feature", 0),

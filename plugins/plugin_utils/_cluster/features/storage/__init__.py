@@ -13,6 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.claims import CLAIM, capacity
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.feature import Feature
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.claim_patches import (
+    ignored_policies,
+    ignored_updates,
+    pvc_updates,
+    rejected_patches,
+    released_claims,
+    retains_claims,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.expansion import (
     blocked_expansion,
     expanding_volumes,
@@ -26,21 +34,13 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.s
     orphaned_claims,
     orphaned_pvcs,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.sizes import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.size_limits import (
     added_claims,
     may_lack_labels,
     oversized_caches,
     oversized_pvcs,
     shrinking_claims,
     undersized_pvcs,
-)
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.updates import (
-    ignored_policies,
-    ignored_updates,
-    pvc_updates,
-    rejected_patches,
-    released_claims,
-    retains_claims,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, ObjectKey
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.changes import changed_objects
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.updates import ignored_policies
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.claim_patches import (
+    ignored_policies,
+)
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import render
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import plan_output
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.sizes import added_claims
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.size_limits import added_claims
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, ObjectKey, Observed, key_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.plan import Plan
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.rollout.evictions import (

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.claim_patches import pvc_updates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.expansion import (
     deferred,
     infeasible_expansions,
 )
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.updates import pvc_updates
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Observed
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import Cluster
 from ansible_collections.druidops.druid.tests.unit.plugins.plugin_utils._cluster import druid, orphans, rolling

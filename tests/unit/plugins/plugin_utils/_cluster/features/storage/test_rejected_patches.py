@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan, dry_runs
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.delete.retain import Retain
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.updates import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.claim_patches import (
     rejected_patches,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import ObjectKey

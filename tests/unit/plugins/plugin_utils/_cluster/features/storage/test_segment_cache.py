@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.sizes import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.size_limits import (
     oversized_caches,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.formats import parse_bytes

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide.draft import DraftPlan
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.sizes import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.size_limits import (
     may_lack_labels,
     oversized_pvcs,
     shrinking_claims,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.updates import (
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.storage.claim_patches import (
     ignored_updates,
     pvc_updates,
 )
