@@ -170,7 +170,7 @@ class ClusterReads(DryRuns):
         missing = tuple(question for question in questions if ("Druid", question) not in self._known)
         if missing:
             # The import of the HTTP client is slow, and a cluster at rest needs nothing of Druid.
-            from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import ask_druid
+            from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_connection import ask_druid
 
             for question, answer in ask_druid(inputs, missing, self._options).items():
                 # as an element, since it is no object of Kubernetes
@@ -181,7 +181,7 @@ class ClusterReads(DryRuns):
         """Return how Druid's dynamic configurations differ from these; ConnectionUnavailable."""
 
         def changes() -> ConfigChanges:
-            from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import connected
+            from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_connection import connected
             from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import find_configs
 
             with connected(self, result, self._options, "spec.dynamicConfig") as client:

@@ -92,7 +92,7 @@ def _reconcile(api: KubernetesApi, resource: Manifest, options: Options, now: da
 
 def _connected(reads: Reads, result: ClusterResult, options: Options, purpose: str) -> AbstractContextManager[Any]:
     # The import of the HTTP client is slow, and most reconciles need nothing of Druid.
-    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import connected
+    from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_connection import connected
 
     return connected(reads, result, options, purpose)
 

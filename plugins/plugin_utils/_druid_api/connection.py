@@ -16,15 +16,15 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol
+from typing import Protocol
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.address import is_listed, server_url
 from ansible_collections.druidops.druid.plugins.module_utils._http.client import MISSING, Connection, DruidClient
-from ansible_collections.druidops.druid.plugins.module_utils._http.time_limit import OPERATOR_SECONDS, TimeLimit
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import request
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import ConnectionUnavailable
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import CA_FIELD, DruidTarget, SecretKey
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import (
     FORBIDDEN,
     ApiError,
@@ -34,29 +34,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.reads import Reads
-
-# Of one response, in the operator.
-_READ_SECONDS = 10.0
-
-
-@dataclass(frozen=True)
-class Timeouts:
-    """Timeouts of requests to Druid, in seconds: of one response, and of all retries of a request.
-
-    `of_run`: the time limit of the whole run in the operator, which is also the timeout of its writes.
-    """
-
-    read_timeout: float = 120
-    retry_timeout: float = 30
-    of_run: TimeLimit | None = field(default=None, compare=False)
-
-
-def to_timeouts(arguments: Mapping[str, Any]) -> Timeouts:
-    """Return the timeouts of a task. In the operator they are fixed, and the next reconcile is the retry."""
-    if arguments["operator"]:
-        return Timeouts(_READ_SECONDS, retry_timeout=0, of_run=TimeLimit(OPERATOR_SECONDS))
-    return Timeouts(arguments["read_timeout"], arguments["retry_timeout"])
-
 
 USER_NAME, PASSWORD = "OperatorUserName", "OperatorPassword"
 CERTIFICATE, KEY = "tls.crt", "tls.key"

@@ -13,12 +13,11 @@ from typing import Any
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster import router
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import (
     ConnectionDetails,
-    Timeouts,
     author_limits,
     connection_details,
-    to_timeouts,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import ConnectionUnavailable
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts, to_timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.resource import DruidObject
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.state import Surroundings
 from ansible_collections.druidops.druid.plugins.plugin_utils._metrics.meter import Meter

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from ansible_collections.druidops.druid.plugins.module_utils._http import time_limit
 from ansible_collections.druidops.druid.plugins.module_utils._http.time_limit import TimeLimit
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import Timeouts
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion import decide
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.kind import INGESTION
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.options import ARGUMENTS, Options, to_options

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.clock import Clock
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import Timeouts
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.kind import ObjectKind
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.conditions import is_ready

@@ -248,7 +248,7 @@ IMPURE = (
     f"{DRUID_API}.connection",
     *(
         f"{COLLECTION}{KUBERNETES}_cluster.{name}"
-        for name in (*("delete.deletion", "info", "kind", "options", "reads", "reconcile"),)
+        for name in (*("delete.deletion", "druid_connection", "info", "kind", "options", "reads", "reconcile"),)
     ),
     *(f"{COLLECTION}{KUBERNETES}_druid_object.{name}" for name in ("kind", "options", "reads", "reconcile")),
     *(f"{COLLECTION}{KUBERNETES}_ingestion.{name}" for name in ("options", "reads", "reconcile")),
@@ -431,6 +431,17 @@ def used_modules(file: str, known: frozenset[str]) -> Iterator[str]:
             for name in (absolute(file, node), *imports(file, ast.unparse(node))):
                 path = name.removeprefix(COLLECTION).replace(".", "/")
                 yield from known & {f"{path}.py", f"{path}/__init__.py"}
+
+
+def test_a_reconcile_of_a_cluster_loads_the_client_of_druid_only_if_it_needs_druid() -> None:
+    """Most reconciles need nothing of Druid."""
+    known, loaded_files = frozenset(files()), set[str]()
+    waiting = {"plugins/plugin_utils/_cluster/reconcile.py", "plugins/plugin_utils/_cluster/kind.py"}
+    while waiting:
+        loaded_files |= waiting
+        waiting = {used for file in waiting for used in used_modules(file, known)} - loaded_files
+    assert "plugins/plugin_utils/_cluster/reads.py" in loaded_files
+    assert "plugins/module_utils/_http/client.py" not in loaded_files
 
 
 FILES_OF_FEATURES = tuple(file for file in files() if is_in(file, FEATURES) and file != f"{FEATURES}/__init__.py")

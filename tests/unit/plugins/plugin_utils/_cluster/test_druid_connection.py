@@ -19,13 +19,14 @@ from ansible_collections.druidops.druid.plugins.module_utils._resources.question
     Question,
     Unavailable,
 )
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.druid_connection import ask_druid, connected
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.features.draining.writes import Post
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.inputs import Inputs, ObjectKey, Observed
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options, ask_druid, connected
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.options import Options
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.reads import ClusterReads
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.spec import ReferenceKey
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.connection import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import connected_once
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.timeouts import Timeouts
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import ApiError
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
