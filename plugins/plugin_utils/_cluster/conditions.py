@@ -143,29 +143,31 @@ def conditions(state: ClusterState) -> list[Condition]:
     return with_transition_times(reported, state.previous.get("conditions") or (), state.cluster.generation, state.now)
 
 
-def _ready(found: ClusterState) -> Condition:
-    causes = found.causes
+def _ready(cluster_state: ClusterState) -> Condition:
+    causes = cluster_state.causes
     worst = causes[0].reason if causes else None
-    if worst and found.problems:
+    if worst and cluster_state.problems:
         return condition("Ready", False, worst, _joined(causes))
-    if deleting := of_rank(found.findings, Rank.DELETING):
+    if deleting := of_rank(cluster_state.findings, Rank.DELETING):
         return condition("Ready", False, deleting.reason, deleting.message)
-    kept = found.groups_with_kept_pods
+    kept = cluster_state.groups_with_kept_pods
     waiting = [
-        state for state in found.states if not state.is_ready and not (state.key in kept and state.has_enough_pods)
+        state
+        for state in cluster_state.states
+        if not state.is_ready and not (state.key in kept and state.has_enough_pods)
     ]
     if waiting:
-        reason = worst or _reason_of_waiting(waiting, found.rollout)
+        reason = worst or _reason_of_waiting(waiting, cluster_state.rollout)
         return condition("Ready", False, reason, _waiting_message(waiting, causes))
-    if unfinished := of_rank(found.findings, *UNFINISHED):
+    if unfinished := of_rank(cluster_state.findings, *UNFINISHED):
         return condition("Ready", False, unfinished.reason, unfinished.message)
-    pending, groups = found.pending, found.cluster.groups
+    pending, groups = cluster_state.pending, cluster_state.cluster.groups
     if pending.restarts or pending.removals:
         text = f"{pending.sentence} {_joined(causes)}" if causes else pending.sentence
         return condition("Ready", False, worst or reasons.ROLLING_OUT, text)
     if groups and all(group.stopped for group in groups):
         return condition("Ready", False, reasons.STOPPED, "The cluster is stopped (spec.stopped): it has no pods.")
-    pods = sum(state.desired for state in found.states)
+    pods = sum(state.desired for state in cluster_state.states)
     if not pods:
         why = "each group in spec.nodes is stopped, or has replicas: 0" if groups else "spec.nodes has no group"
         return condition("Ready", False, reasons.NO_PODS, f"The cluster has no pods: {why}.")
@@ -179,29 +181,29 @@ def _reason_of_waiting(waiting: Iterable[GroupState], rollout: Rollout | None) -
     return reasons.PODS_NOT_READY if has_lost else reasons.ROLLING_OUT
 
 
-def _waiting_message(waiting: Sequence[GroupState], found: Sequence[Cause]) -> str:
-    texts = "; ".join(_explained(waiting, found))
+def _waiting_message(waiting: Sequence[GroupState], causes: Sequence[Cause]) -> str:
+    texts = "; ".join(_explained(waiting, causes))
     return f"Waiting for {join_limited(map(str, waiting))}{f' ({texts})' if texts else ''}."
 
 
-def _explained(waiting: Sequence[GroupState], found: Sequence[Cause]) -> Sequence[str]:
+def _explained(waiting: Sequence[GroupState], causes: Sequence[Cause]) -> Sequence[str]:
     """Return why the first pod is not ready, and why one was evicted, which the scheduler does not report."""
-    first = found[0].message if found else next((state.cause for state in waiting if state.cause), None)
+    first = causes[0].message if causes else next((state.cause for state in waiting if state.cause), None)
     first = first or next((state.explanation for state in waiting if state.explanation), None)
     evicted = next((text for state in waiting for text in state.evicted), None)
     return [*dict.fromkeys(filter(None, (first, evicted)))]
 
 
-def _joined(found: Sequence[Cause]) -> str:
+def _joined(causes: Sequence[Cause]) -> str:
     """Return the messages, and that of a stalled rollout however many there are."""
-    stalls = [each.message for each in found if each.reason == reasons.ROLLOUT_STALLED]
-    others = [each.message for each in found if each.reason != reasons.ROLLOUT_STALLED]
+    stalls = [each.message for each in causes if each.reason == reasons.ROLLOUT_STALLED]
+    others = [each.message for each in causes if each.reason != reasons.ROLLOUT_STALLED]
     return " | ".join(filter(None, (join_limited(others, " | "), *stalls)))
 
 
-def _stalled(ready: Condition, found: Sequence[Cause]) -> list[Condition]:
+def _stalled(ready: Condition, causes: Sequence[Cause]) -> list[Condition]:
     """Return the condition Stalled of the kstatus convention, if the cluster does not become ready by itself."""
-    lasting = [each for each in found if each.lasts]
+    lasting = [each for each in causes if each.lasts]
     if ready["status"] == "True" or not (lasting or ready["reason"] in REQUESTED):
         return []
     reason, text = (lasting[0].reason, _joined(lasting)) if lasting else (ready["reason"], ready["message"])

@@ -58,20 +58,22 @@ _NAME_LISTS = {
 }
 
 
-def status(found: ClusterState, fields: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def status(cluster_state: ClusterState, fields: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the whole status: fields of others stay, ours are computed; `fields` are those of the features."""
-    previous, states, rollout = found.previous, found.states, found.rollout
-    reported = conditions(found)
+    previous, states, rollout = cluster_state.previous, cluster_state.states, cluster_state.rollout
+    reported = conditions(cluster_state)
     ours = {
-        "observedGeneration": found.cluster.generation or 0,
+        "observedGeneration": cluster_state.cluster.generation or 0,
         "conditions": reported,
         "nodes": f"{sum(state.ready for state in states)}/{sum(state.desired for state in states)}",
-        "rollout": {**rollout.document, **({STALLED: found.stall} if found.stall else {})} if rollout else None,
-        "version": _versions(found.cluster, found.observed),
+        "rollout": {**rollout.document, **({STALLED: cluster_state.stall} if cluster_state.stall else {})}
+        if rollout
+        else None,
+        "version": _versions(cluster_state.cluster, cluster_state.observed),
         "reason": _reason(reported),
-        "hiddenWarnings": _hidden(found, reported),
+        "hiddenWarnings": _hidden(cluster_state, reported),
         **(fields or {}),
-        **_go_fields(found.observed, reported, found.findings, previous),
+        **_go_fields(cluster_state.observed, reported, cluster_state.findings, previous),
     }
     foreign = {name: value for name, value in previous.items() if name not in ours}
     return {**foreign, **{name: value for name, value in ours.items() if value not in (None, "", [], {})}}

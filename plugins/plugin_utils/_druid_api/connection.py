@@ -214,36 +214,36 @@ def _content(key: SecretKey, secret: Manifest | None) -> _Content:
 
 
 @contextmanager
-def connect(found: ConnectionDetails, timeouts: Timeouts, meter: Meter) -> Iterator[DruidClient]:
+def connect(details: ConnectionDetails, timeouts: Timeouts, meter: Meter) -> Iterator[DruidClient]:
     """Yield a client for Druid; ConnectionUnavailable if a certificate cannot be used. This sends no request."""
     if MISSING is not None:
         needed = f"The Python library requests is not installed where the playbook runs ({sys.executable}): {MISSING}."
         raise DruidopsError(needed)
     with ExitStack() as stack:
         directory = Path(stack.enter_context(TemporaryDirectory(prefix="druidops-")))
-        connection = _connection(found, timeouts, directory)
+        connection = _connection(details, timeouts, directory)
         client = stack.enter_context(DruidClient(connection, on_retry=meter.on_druid_retry))
         stack.callback(lambda: meter.add_druid(client.traffic))
         yield client
 
 
-def _connection(found: ConnectionDetails, timeouts: Timeouts, directory: Path) -> Connection:
+def _connection(details: ConnectionDetails, timeouts: Timeouts, directory: Path) -> Connection:
     try:
         return Connection(
-            urls=(found.url,),
-            username=found.username,
-            password=found.password,
-            ca_file=_file(directory / "ca.crt", found.authorities),
-            client_cert=_file(directory / CERTIFICATE, found.certificate),
-            client_key=_file(directory / KEY, found.key),
+            urls=(details.url,),
+            username=details.username,
+            password=details.password,
+            ca_file=_file(directory / "ca.crt", details.authorities),
+            client_cert=_file(directory / CERTIFICATE, details.certificate),
+            client_key=_file(directory / KEY, details.key),
             read_timeout=timeouts.read_timeout,
             retry_timeout=timeouts.retry_timeout,
             time_limit=timeouts.of_run,
             max_response_bytes=MAX_RESPONSE_BYTES,
-            refuse_own_host=found.refuse_own_host,
-            api_servers=found.api_servers,
-            credential_hosts=found.credential_hosts,
-            quotes_errors=found.quotes_errors,
+            refuse_own_host=details.refuse_own_host,
+            api_servers=details.api_servers,
+            credential_hosts=details.credential_hosts,
+            quotes_errors=details.quotes_errors,
         )
     except InvalidInput as error:
         raise ConnectionUnavailable(reasons.INVALID_SPEC, _message(error)) from error

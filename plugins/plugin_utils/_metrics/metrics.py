@@ -158,13 +158,13 @@ def metric_values(run: Run, now: float) -> dict[str, float]:
     }
 
 
-def requests_for(kind: str, found: Mapping[str, float]) -> list[dict[str, Any]]:
+def requests_for(kind: str, values: Mapping[str, float]) -> list[dict[str, Any]]:
     """Return the request bodies, in the order of METRICS; ``kind`` is in lower case."""
     return [
         {"name": f"{PREFIX}{kind}_{metric.name}", "description": metric.description, metric.type: change}
         for metric in METRICS[kind]
-        if metric.name in found
-        for change in _changes(metric, found[metric.name])
+        if metric.name in values
+        for change in _changes(metric, values[metric.name])
     ]
 
 

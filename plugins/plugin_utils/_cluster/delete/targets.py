@@ -137,11 +137,11 @@ def _is_owned_only_by(live: Manifest, uids: Collection[str]) -> bool:
     return bool(owners) and owners <= set(uids)
 
 
-def _kept(cluster: Cluster, observed: Observed, found: Iterable[Manifest]) -> dict[str, str]:
+def _kept(cluster: Cluster, observed: Observed, claims: Iterable[Manifest]) -> dict[str, str]:
     """Return, by name, why a PVC is retained."""
     foreign = foreign_workloads(cluster, observed.of_kind(*WORKLOADS))
     users = _users(cluster, observed, foreign)
-    reasons = {live["metadata"]["name"]: _why_kept(live, foreign, users) for live in found}
+    reasons = {live["metadata"]["name"]: _why_kept(live, foreign, users) for live in claims}
     return {name: reason for name, reason in reasons.items() if reason is not None}
 
 
@@ -181,5 +181,5 @@ def _adopter(live: Manifest) -> str:
     return "Deployment" if _TEMPLATE_HASH in (live["metadata"].get("labels") or {}) else "StatefulSet"
 
 
-def _deletions(found: Iterable[Manifest]) -> tuple[Delete, ...]:
-    return tuple(Delete(live=live) for live in found if not is_terminating(live))
+def _deletions(objects: Iterable[Manifest]) -> tuple[Delete, ...]:
+    return tuple(Delete(live=live) for live in objects if not is_terminating(live))
