@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.druidops.druid.tests.system.support.campaign import campaign
 from ansible_collections.druidops.druid.tests.system.support.installation import (
     OPERATOR,
     ROOT,
@@ -153,6 +154,7 @@ def check_operator(shell: Installer) -> None:
     assert container(shell.get(f"deployments {OPERATOR} --namespace {SYSTEM}"))["image"] == IMAGE
 
 
+@campaign("the chart of a release from its file")
 def test_chart_from_a_registry(release: Path, plane: ControlPlane, tmp_path: Path) -> None:
     """With all that production needs, except the CRDs of the Prometheus operator."""
     shell = Installer(tmp_path, plane.kubeconfig())

@@ -29,6 +29,8 @@ pytestmark = pytest.mark.xdist_group("node")
 COORDINATOR_CONFIG = "/druid/coordinator/v1/config"
 ROWS = [{"time": f"2026-01-01T00:00:0{second}Z", "page": page} for second, page in enumerate("aabbb")]
 
+DRAINS = "drains of simulated pods, and the workers of a real Druid in the playbook rolling_restart"
+
 
 def batch(datasource: str) -> dict[str, Any]:
     """A task that ingests the rows."""
@@ -179,6 +181,7 @@ def test_reports_an_image_that_does_not_exist_while_the_old_pod_serves(running: 
     eventually(lambda: condition(running.reconciled(), "Ready")["status"] == "True")
 
 
+@campaign(DRAINS)
 def test_drains_an_indexer_before_its_pod_is_replaced(running: Running) -> None:
     druid, replaced = running.router, uid_of(running, "indexers")
     # Otherwise the drain may begin when the task has ended.
@@ -201,7 +204,7 @@ def test_drains_an_indexer_before_its_pod_is_replaced(running: Running) -> None:
     assert workload["spec"]["updateStrategy"]["rollingUpdate"]["partition"] == 0
 
 
-@campaign("the roll of an Indexer, which is drained before in the same way")
+@campaign(DRAINS)
 def test_drains_an_indexer_before_it_is_removed(running: Running) -> None:
     druid = running.router
     indexers = {"spec": {"middleManagerDrainStrategy": {}, "nodes": {"indexers": {"replicas": 2}}}}
