@@ -14,7 +14,7 @@ from ansible_collections.druidops.druid.tests.system.support.namespace_client im
 from testbed.operator.resident import DIRECTORY, resident_process
 
 NAME, OTHER = "large", "small"
-# Some 10 MiB each, once they have been parsed. With four workers of each kind, a run may have 74 MiB of the pod.
+# Some 10 MiB each, once they have been parsed. With four workers of each kind, a run may have 68 MiB of the pod.
 OBJECTS, KEYS = 12, 38_000
 WORKERS = ["--max-concurrent-reconciles=4"]
 EXCEEDED = "The last reconcile did not end: it needed more memory than a run may have. It is repeated."
@@ -33,7 +33,7 @@ def test_run_that_needs_too_much_memory_affects_no_other(
         live.create(small_cluster.resource(NAME, small_cluster.spec(replicas=1)))
         eventually(lambda: degraded(live) == ("True", "ObserveFailed", EXCEEDED))
         resident = resident_process(operator.tmp / "warm-runner")
-        assert "it needed more than 74 MiB of memory" in operator.log.read_text()
+        assert "it needed more than 68 MiB of memory" in operator.log.read_text()
         assert live.find("StatefulSet", f"druid-{NAME}-brokers") is None
 
         live.create(small_cluster.resource(OTHER, small_cluster.spec(replicas=1)))

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pytest
-from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import blocking
+from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.decide import decision
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.render import workloads
 from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.steps.apply import Apply
 from ansible_collections.druidops.druid.tests.simulator.specification import (
@@ -89,7 +89,7 @@ RACES: dict[str, Race] = {
         Controllers(3),
     ),
     "an autoscaler that is removed sets its maximum once more": Race(
-        ("_comes_first", (blocking,)),
+        ("_comes_first", (decision,)),
         Cluster({GROUP: Group(replicas=5)}),
         (
             Edit("autoscaler", (1, 3), GROUP),
