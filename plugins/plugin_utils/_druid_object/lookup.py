@@ -63,13 +63,19 @@ class DruidLookup(ObjectKind):
     def state(
         self, client: DruidClient, item: DruidObject, resource: Lookup, change: DruidChange
     ) -> tuple[Mapping[str, Any], str]:
-        """Return tier and version. Servers are asked until all have loaded it: each that starts later loads it, too."""
+        """
+        Return tier and version.
+
+        Servers are asked until all have loaded it: each that starts later loads it, too. After a change of the spec
+        they are asked again, since another tier or Druid may have a lookup with the same version.
+        """
         [(tier, identifier)] = self.identities(item)
         version = resource.version
         fields = {"tier": tier, **({"version": version} if version else {})}
         if change.changed or not version:
             return fields, ""
-        if item.status.get("loadedVersion") != version:
+        known = item.status.get("loadedVersion"), item.status.get("observedGeneration")
+        if known != (version, item.generation):
             servers = servers_of(loaded_versions(client), tier, identifier, version)
             if not are_loaded(servers):
                 return fields, f"{not_loaded(change.desired.factory['type'], tier, version, servers)}."

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import base64
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -81,3 +82,17 @@ def test_password_is_that_of_the_secret() -> None:
     assert KINDS["DruidUser"].secrets(item) == (KEY,)
     desired = KINDS["DruidUser"].desired(item, found(k="hunter2"))
     assert desired == {"password": "hunter2", "keeps_password": False, "roles": None}
+
+
+@pytest.mark.parametrize(("loaded", "observed", "is_asked"), [("v1", 2, False), ("v0", 2, True), ("v1", 1, True)])
+def test_servers_are_asked_for_a_new_version_and_after_a_change(loaded: str, observed: int, is_asked: bool) -> None:
+    """Another tier may have a lookup with the same version."""
+    status = {"loadedVersion": loaded, "observedGeneration": observed}
+    item = DruidObject.from_resource(
+        {"metadata": {"name": "i", "namespace": "ns", "generation": 2}, "spec": {}, "status": status}
+    )
+    client: Any = SimpleNamespace(get=lambda *_arguments, **_options: {})
+    lookup: Any = SimpleNamespace(version="v1")
+    change: Any = SimpleNamespace(changed=False, desired=SimpleNamespace(factory={"type": "map"}))
+    fields, pending = KINDS["DruidLookup"].state(client, item, lookup, change)
+    assert ("loadedVersion" in fields, bool(pending)) == (not is_asked, is_asked)
