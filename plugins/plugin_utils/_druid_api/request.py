@@ -10,6 +10,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import (
@@ -21,9 +22,16 @@ from ansible_collections.druidops.druid.plugins.module_utils._http.errors import
     Unreachable,
 )
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, InvalidInput, MissingRole
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import Context, Druid, Step, StepResult
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import (
+    Context,
+    Difference,
+    Druid,
+    Step,
+    StepResult,
+)
 
 
 @contextmanager
@@ -64,6 +72,22 @@ class Request(Step):
         """Return the result of a request that failed."""
         finding = error_finding(error, self.subject)
         return StepResult(self, error=finding.message, reason=finding.reason)
+
+
+@dataclass(frozen=True)
+class Write(Request):
+    """Create, update or remove an object in Druid."""
+
+    # required: without field(), a default of another base class would be that of this one
+    change: DruidChange = field()
+
+    @property
+    def title(self) -> str:
+        return self.change.title
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        return (Difference(self.change.what, *self.change.marked),)
 
 
 _REASONS: tuple[tuple[type[DruidError], str], ...] = (

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import deletion
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.request import error_finding
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import (
     SecretKey,
@@ -43,7 +44,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.state
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.steps import of_resource
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding, spec_errors
@@ -116,27 +116,12 @@ def finalize(kind: ObjectKind, api: KubernetesApi, resource: Manifest, options: 
     refusal = disallowed_secret(secrets_of(item), item.namespace, options.allowed_reference_namespaces)
     secrets = secrets_of(item) if refusal is None else ()
     with _reading(kind, api, item, secrets, options) as (reads, druid):
-        context = Context(api, druid)
-        plan = decide_deletion(kind, item, reads, refusal)
-        result = _carried_out(context, replace(planned, observed=reads.observed, plan=plan), options)
-        failed = [each for each in result.plan.problems if each.reason != reasons.APPLY_FAILED]
-        if options.check_mode or not (plan.steps and failed):
-            return result
-        try:
-            plan = decide_deletion(kind, item, reads, failed[-1])
-        except KubernetesError:
-            # the next reconcile decides again; this one reports what was done, and what failed
-            return result
-        again = _carried_out(context, replace(result, plan=plan), options)
-        # the steps before the problem are completed
-        warnings = tuple(dict.fromkeys((*result.plan.warnings, *again.plan.warnings)))
-        return replace(again, plan=replace(again.plan.following(result.plan), warnings=warnings))
 
+        def decided(failure: Finding | None) -> ObjectResult:
+            plan = decide_deletion(kind, item, reads, refusal or failure)
+            return replace(planned, observed=reads.observed, plan=plan)
 
-def _carried_out(context: Context, planned: ObjectResult, options: Options) -> ObjectResult:
-    if options.check_mode or not planned.plan.steps:
-        return planned
-    return planned.after(execute(planned.plan.steps, replace(context, state=planned)))
+        return deletion.carried_out(decided, Context(api, druid), check_mode=options.check_mode)
 
 
 def _reading(

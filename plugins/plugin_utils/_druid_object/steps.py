@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError, InvalidInput
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import request
-from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.change import DruidChange
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.resource import note_patch
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import plan as kernel
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
@@ -75,21 +74,12 @@ class Request(request.Request, Step):
 
 
 @dataclass(frozen=True)
-class Write(Request):
+class Write(request.Write, Request):
     """Create or update the object."""
 
-    change: DruidChange
     connected: InDruid = field(compare=False, repr=False)
 
     operation = kernel.Operation(reason=reasons.OBJECT_UPDATED, counted="applied")
-
-    @property
-    def title(self) -> str:
-        return self.change.title
-
-    @property
-    def differences(self) -> tuple[kernel.Difference, ...]:
-        return (kernel.Difference(self.change.what, *self.change.marked),)
 
     def send(self, client: DruidClient, _context: kernel.Context) -> kernel.StepResult[Any]:
         from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.calls import write_resource

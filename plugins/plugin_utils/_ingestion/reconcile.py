@@ -14,6 +14,7 @@ from typing import Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._values.errors import DruidError
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api import request
+from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.deletion import carried_out
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_api.target import disallowed_secret, secrets_of
 from ansible_collections.druidops.druid.plugins.plugin_utils._druid_object.resource import API_VERSION, readable
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.decide import (
@@ -46,7 +47,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.state im
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._ingestion.steps import SaveLastApplied, act
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.api import KubernetesApi
-from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.errors import KubernetesError
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest, is_terminating
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import Finding, spec_errors
@@ -222,26 +222,9 @@ def _reading(
 def _delete(
     context: Context, reads: IngestionReads, planned: IngestionResult, deletion: Deletion, options: Options
 ) -> IngestionResult:
-    """Decide, and carry out the plan; decide once more if Druid fails."""
-    plan = decide_deletion(deletion, reads)
-    planned = _carried_out(context, replace(planned, observed=reads.observed, plan=plan), options)
-    if planned.failed_step is None or not planned.failed_step.in_druid:
-        return planned
-    try:
-        plan = decide_deletion(replace(deletion, failure=planned.plan.problems[-1]), reads)
-    except KubernetesError:
-        # the next reconcile decides again; this one reports what was done, and what failed
-        return planned
-    again = replace(planned, plan=plan)
-    if plan.steps:
-        again = _carried_out(context, replace(again, failed_step=None), options)
-    # the steps before the problem are completed
-    warnings = (*planned.plan.warnings, *again.plan.warnings)
-    return replace(again, plan=replace(again.plan.following(planned.plan), warnings=tuple(dict.fromkeys(warnings))))
 
+    def decided(failure: Finding | None) -> IngestionResult:
+        plan = decide_deletion(replace(deletion, failure=failure), reads)
+        return replace(planned, observed=reads.observed, plan=plan)
 
-def _carried_out(context: Context, planned: IngestionResult, options: Options) -> IngestionResult:
-    if options.check_mode or not planned.plan.steps:
-        return planned
-    result = act(context, planned)
-    return replace(result, is_deleted=result.failed_step is None)
+    return carried_out(decided, context, check_mode=options.check_mode)

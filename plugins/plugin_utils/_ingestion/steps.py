@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.druidops.druid.plugins.module_utils._http.errors import NotFound, Unreachable
@@ -96,19 +96,8 @@ def is_unanswered(error: DruidError) -> bool:
 
 
 @dataclass(frozen=True)
-class Write(Request):
+class Write(request.Write, Request):
     """Create, update or remove an object in Druid."""
-
-    # required: without field(), the default would be that of Step
-    change: DruidChange = field()
-
-    @property
-    def title(self) -> str:
-        return self.change.title
-
-    @property
-    def differences(self) -> tuple[kernel.Difference, ...]:
-        return (kernel.Difference(self.change.what, *self.change.marked),)
 
     @property
     def operation(self) -> kernel.Operation:
@@ -255,7 +244,8 @@ class SaveLastApplied(Step):
         found = api.get("ConfigMap", ingestion.namespace, record_name(ingestion.name))
         if found is not None:
             api.delete("ConfigMap", ingestion.namespace, found["metadata"]["name"], found["metadata"]["uid"])
-        return kernel.StepResult(self)
+        # without a resource, there is nothing else to delete
+        return kernel.StepResult(self, state=replace(result, is_deleted=True))
 
 
 def _with_note(api: KubernetesApi, result: IngestionResult, record: LastApplied, config_map: Manifest) -> Manifest:
