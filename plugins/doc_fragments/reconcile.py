@@ -31,7 +31,7 @@ options:
       - In check mode, fail if the plan has such changes, for a pipeline that stops on them. The result still has the
         plan.
       - With V(changes), any change, including destructive ones. With V(destructive), those that make the result
-        RV(ignore:destructive) true.
+        RV(ignore:destructive) true. Both include changes that a pause defers.
       - Rejected without check mode, in which nothing would be prevented. Not for the operator.
     type: str
     choices: [never, changes, destructive]
@@ -41,7 +41,7 @@ options:
       - Files on the controller, to which the plan is written, also in check mode. The form follows from the name, which
         ends in C(.json) or C(.md).
       - They begin with what the plan is about, including the context of the kubeconfig, and the API server. Then they
-        have the fields of the result that are described below. Secrets are masked, and the same plan is the same file.
+        have the fields of the result that are described below. Secrets are masked.
       - A relative path is relative to the working directory of C(ansible-playbook).
       - An existing file is removed first, and none is written if there is no plan, for example since the API server
         does not respond. Not for the operator.

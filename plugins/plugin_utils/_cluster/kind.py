@@ -145,7 +145,7 @@ class Druid(Kind[Options, ClusterResult, Plan]):
 
     def masker(self, result: ClusterResult) -> Masker:
         """Return a masker for the secrets in all objects that were read, including referenced ones and Druid's."""
-        steps = (*result.plan.steps, *(step_result.step for step_result in result.results))
+        steps = (*result.plan.steps, *result.plan.pending, *(step_result.step for step_result in result.results))
         differences = (difference for step in steps if step.in_druid for difference in step.differences)
         in_druid = (state for difference in differences for state in (difference.before, difference.after))
         read = (*result.observed.objects.values(), *result.observed.references.values(), *in_druid)

@@ -50,7 +50,7 @@ class Plan(plan.Plan[Step]):
 
     @property
     def shows_steps(self) -> bool:
-        return bool(self.steps or self.later)
+        return super().shows_steps or bool(self.later)
 
     @property
     def reported(self) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._cluster.workloads 
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects import Manifest
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import NO_SECRETS, Masking
-from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import DESTRUCTIVE
+from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import DESTRUCTIVE, PENDING
 from ansible_collections.druidops.druid.plugins.plugin_utils._values.text import join_limited
 
 
@@ -32,7 +32,13 @@ def lines(plan: Plan) -> list[str]:
     now = (line for step in plan.steps for line in step.lines)
     steps = [*now, *(f"later: {line}" for step in plan.later for line in step.lines)]
     findings = [f"blocked: {finding.message}" for finding in plan.findings if finding.is_problem]
-    return [*steps, *_consequences(plan), *_awaited(plan), *findings]
+    return [*steps, *_consequences(plan), *_pending(plan), *_awaited(plan), *findings]
+
+
+def _pending(plan: Plan) -> list[str]:
+    """Return what a pause defers, and what would follow from it."""
+    held = [line for step in plan.pending for line in step.lines]
+    return [f"{PENDING}{line}" for line in (*held, *restart_lines(plan.pending), *effect_lines(plan.pending))]
 
 
 def _consequences(plan: Plan) -> list[str]:
@@ -103,7 +109,7 @@ def diff(plan: Plan, masking: Masking = NO_SECRETS) -> list[dict[str, Any]]:
     """Return the diff for Ansible's callbacks: per object, then restarts and effects."""
     consequences = [*_consequences(plan), *_awaited(plan)]
     prepared = [{"prepared": "\n".join(consequences) + "\n"}] if consequences else []
-    now = (difference.shown(masking) for step in plan.steps for difference in step.differences)
+    now = (difference.shown(masking) for step in (*plan.steps, *plan.pending) for difference in step.differences)
     later = (
         replace(difference, is_later=True).shown(masking) for step in plan.later for difference in step.differences
     )

@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from ansible.errors import AnsibleActionFail, AnsibleError, AnsibleFileNotFound
+from ansible.module_utils.common.validation import check_type_path
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
@@ -47,6 +48,8 @@ class ReconcileAction(ActionBase):
         del tmp
         if self._is_operator:
             operator_environment.report_start()
+        else:
+            self._remove_earlier_plan()
         returned: dict[str, Any] = super().run(task_vars=task_vars)
         unknown = self._unknown_variables(task_vars or {})
         if unknown.error:
@@ -56,7 +59,10 @@ class ReconcileAction(ActionBase):
         arguments = self._valid_arguments({**ARGUMENTS, **self.kind.arguments, **argument_spec()})
         arguments = operator_environment.with_environment(arguments, os.environ)
         check_mode, files = self._task.check_mode, arguments["plan_files"]
-        self._check_pipeline(arguments)
+        if arguments["fail_on"] != NEVER and not check_mode:
+            raise AnsibleActionFail(
+                "fail_on is for check mode (--check): otherwise the changes are made before the task fails."
+            )
         task = Task(self.kind, arguments, self._find_file, display.display, display.warning, check_mode)
         returned |= task.run()
         # without a diff, there is no plan
@@ -91,12 +97,10 @@ class ReconcileAction(ActionBase):
             raise AnsibleActionFail(message) from None
         return dict(arguments)
 
-    def _check_pipeline(self, arguments: Mapping[str, Any]) -> None:
-        """Remove the files of an earlier plan; AnsibleActionFail if a pipeline would not get what it asks for."""
-        files = arguments["plan_files"]
+    def _remove_earlier_plan(self) -> None:
+        """Remove the files of an earlier plan, whatever comes of this one; AnsibleActionFail if they cannot be."""
+        files = [check_type_path(each) for each in listed(self._task.args.get("plan_files"))]
         problem = plan_files.problem_of(files) or plan_files.remove(files)
-        if arguments["fail_on"] != NEVER and not self._task.check_mode:
-            problem = "fail_on is for check mode (--check): otherwise the changes are made before the task fails."
         if problem:
             raise AnsibleActionFail(problem)
 

@@ -97,9 +97,13 @@ def pause_finding(annotations: Mapping[str, str], spec: Mapping[str, Any]) -> Fi
     return None
 
 
-def pending_changes(titles: Sequence[str]) -> str:
-    """Return the number of pending changes, with their titles."""
-    return f"{len(titles)} pending change{'' if len(titles) == 1 else 's'}: {join_limited(titles)}."
+def pending_changes(titles: Sequence[str], problems: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return a finding about the changes that a pause defers, and about what blocks others, if there are any."""
+    changes = f"{len(titles)} pending change{'' if len(titles) == 1 else 's'}: {join_limited(titles)}."
+    blockers = f"Blocked by: {joined_messages(problems)}"
+    message = " ".join(["Paused.", *([changes] if titles else ()), *([blockers] if problems else ())])
+    finding = Finding(reasons.CHANGES_PENDING, message, is_problem=False, rank=Rank.PENDING)
+    return (finding,) if titles or problems else ()
 
 
 ALL_NAMESPACES = "*"

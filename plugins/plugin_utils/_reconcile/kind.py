@@ -33,6 +33,7 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking 
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.operator_environment import is_too_often
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.plan import (
+    PENDING,
     Completed,
     EventText,
     Plan,
@@ -125,11 +126,12 @@ class Kind(ABC, Generic[_Options, _Result, _Plan]):
 
     def lines(self, plan: _Plan) -> list[str]:
         """Return the plan as lines of text."""
-        return [line for step in plan.steps for line in step.lines]
+        pending = (f"{PENDING}{line}" for step in plan.pending for line in step.lines)
+        return [*(line for step in plan.steps for line in step.lines), *pending]
 
     def diff(self, plan: _Plan, masking: Masking = NO_SECRETS) -> list[dict[str, Any]]:
         """Return before and after of each change, with masked secrets."""
-        return [each.shown(masking) for step in plan.steps for each in step.differences]
+        return [each.shown(masking) for step in (*plan.steps, *plan.pending) for each in step.differences]
 
     @abstractmethod
     def details(self, status: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -223,6 +225,9 @@ class Kind(ABC, Generic[_Options, _Result, _Plan]):
         masked = masking.text
         completed = self.completed(result, check_mode)
         plan = completed.plan.with_texts(masked)
+        if not check_mode:
+            # A result is about what was done, and the conditions name what a pause defers.
+            plan = replace(plan, pending=())
         completed = replace(completed, plan=plan)
         document = self.status(result, plan, now, check_mode)
         if document != completed.previous:

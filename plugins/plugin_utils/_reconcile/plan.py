@@ -20,8 +20,6 @@ from ansible_collections.druidops.druid.plugins.plugin_utils._kubernetes.objects
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile import reasons
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.findings import (
     Finding,
-    Rank,
-    joined_messages,
     pending_changes,
 )
 from ansible_collections.druidops.druid.plugins.plugin_utils._reconcile.masking import NO_SECRETS, Masking
@@ -33,6 +31,8 @@ if TYPE_CHECKING:
 
 # The end of a line about a destructive change.
 DESTRUCTIVE = " (destructive)"
+# The beginning of a line about a change that a pause defers.
+PENDING = "pending: "
 # Gets what needs the connection to Druid, and returns its client, which is connected when it is first used.
 Druid = Callable[[str], Any]
 
@@ -296,11 +296,15 @@ NEVER_RECONCILED = {"observedGeneration": -1}
 
 @dataclass(frozen=True)
 class Plan(Generic[_ShownStep]):
-    """All writes of a reconcile in order, findings about blocked ones, and warnings."""
+    """All writes of a reconcile in order, findings about blocked ones, and warnings.
+
+    `pending` are the writes that a pause defers: they are made when it ends.
+    """
 
     steps: tuple[_ShownStep, ...] = ()
     findings: tuple[Finding, ...] = ()
     warnings: tuple[str, ...] = ()
+    pending: tuple[_ShownStep, ...] = ()
 
     @property
     def problems(self) -> tuple[Finding, ...]:
@@ -317,13 +321,13 @@ class Plan(Generic[_ShownStep]):
 
     @property
     def is_destructive(self) -> bool:
-        """True when a step is."""
-        return any(step.is_destructive for step in self.steps)
+        """True when a step is, also one that a pause defers."""
+        return any(step.is_destructive for step in (*self.steps, *self.pending))
 
     @property
     def shows_steps(self) -> bool:
         """True if lines and diff have steps."""
-        return bool(self.steps)
+        return bool(self.steps or self.pending)
 
     def following(self, earlier: Self) -> Self:
         """Return the plan of a later reconcile with the steps of the earlier one before its own."""
@@ -342,19 +346,10 @@ class Plan(Generic[_ShownStep]):
     def paused(self, pause: Finding) -> Self:
         """Return the plan of a paused resource: its changes are pending, and its findings are not problems."""
         blockers = tuple(replace(finding, is_problem=False) for finding in self.findings)
-        pending = self._pending()
+        pending = pending_changes(self.titles, self.problems)
         warnings = (*self.warnings, *(finding.message for finding in pending))
-        return replace(self, steps=(), findings=(pause, *pending, *blockers), warnings=warnings)
-
-    def _pending(self) -> tuple[Finding, ...]:
-        changes = [pending_changes(self.titles)] if self.titles else []
-        blockers = [f"Blocked by: {joined_messages(self.problems)}"] if self.problems else []
-        message = " ".join(["Paused.", *changes, *blockers])
-        return (
-            (Finding(reasons.CHANGES_PENDING, message, is_problem=False, rank=Rank.PENDING),)
-            if changes or blockers
-            else ()
-        )
+        findings = (pause, *pending, *blockers)
+        return replace(self, steps=(), pending=self.steps, findings=findings, warnings=warnings)
 
 
 _Plan = TypeVar("_Plan", bound=Plan[Any])

@@ -4,7 +4,8 @@
 
 """The plan of a task as files of a pipeline: JSON for programs, Markdown for people.
 
-Both are of the result of the task, whose texts are masked. They have no time, so that the same plan is the same file.
+Both are of the result of the task, whose texts are masked. No time of the run is in
+them, so that the same plan is the same file.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def title_of(document: Mapping[str, Any], shown: Callable[[str], str] = str) -> 
 
 def _summary(document: Mapping[str, Any]) -> str:
     if not document["plan"]:
-        return "Nothing to change."
+        return "" if document["failed"] else "Nothing to change."
     return "**Planned**:" if document["check_mode"] else "**Done**:"
 
 

@@ -48,7 +48,8 @@ def of_outcome(
     if outcome.warnings:
         returned["warnings"] = list(outcome.warnings)
     message = " ".join(filter(None, (_problem(outcome, request), kind.hint(outcome, request))))
-    refusal = _refusal(returned, request.fail_on)
+    has_changes = outcome.changed or bool(outcome.plan.pending)
+    refusal = _refusal(returned, request.fail_on, has_changes)
     if message or refusal:
         text = " ".join(filter(None, (message, refusal)))
         failed = fail_when_blocked or bool(refusal)
@@ -56,12 +57,15 @@ def of_outcome(
     return returned
 
 
-def _refusal(returned: Mapping[str, Any], fail_on: str) -> str:
-    """Return the planned changes because of which a task fails; empty if there are none."""
+def _refusal(returned: Mapping[str, Any], fail_on: str, has_changes: bool) -> str:
+    """Return the planned changes because of which a task fails; empty if there are none.
+
+    Those that a pause defers are among them: they are made when it ends, and no pipeline sees that.
+    """
     if fail_on != NEVER and returned["destructive"]:
         destructive = (line for line in returned["plan"] if line.endswith(DESTRUCTIVE))
         return f"Destructive changes (fail_on: {fail_on}): {join_limited(destructive)}."
-    if fail_on == CHANGES and returned["changed"]:
+    if fail_on == CHANGES and has_changes:
         return f"Changes (fail_on: {fail_on}): {join_limited(returned['plan'])}."
     return ""
 

@@ -147,6 +147,13 @@ def test_changes_are_not_made_with_an_option_that_is_to_prevent_them(ansible: An
     assert not live.find("Druid", "small")
 
 
+def test_no_earlier_plan_is_left_by_a_mistyped_variable(ansible: Ansible, tmp_path: Path) -> None:
+    file = tmp_path / "earlier.json"
+    file.write_text("{}", encoding="utf-8")
+    ansible.cluster(resource={**SAMPLE, "metadata": {"name": "small"}}, plan_files=[str(file)], nmae="x", status=2)
+    assert not file.exists()
+
+
 def test_installation_is_that_of_the_readme() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     steps = pipeline("GitHub Actions")["jobs"]["plan"]["steps"]

@@ -92,6 +92,10 @@ def test_message_of_a_failure(outcome: Outcome[Plan], message: str, fail_when_bl
 
 DESTRUCTIVE = replace(CREATE, effects=(Effect("delete PersistentVolumeClaim p", is_destructive=True),))
 ALL = "create ConfigMap n (destructive), delete PersistentVolumeClaim p (destructive)."
+PENDING = ALL.replace("delete", "pending: delete")
+PAUSE = Finding(reasons.PAUSED, "Paused by the user.", is_problem=False, rank=Rank.PAUSED)
+# by one reconcile now, and by a later one
+PAUSED = Plan((CREATE,), later=(DESTRUCTIVE,)).paused(PAUSE)
 
 
 # (option, plan, changed, end of the message; none: the task does not fail)
@@ -104,6 +108,10 @@ ALL = "create ConfigMap n (destructive), delete PersistentVolumeClaim p (destruc
         ("destructive", Plan((DESTRUCTIVE,)), True, f"Destructive changes (fail_on: destructive): {ALL}"),
         # by a later reconcile, in a rollout
         ("changes", Plan(later=(DESTRUCTIVE,)), False, f"Destructive changes (fail_on: changes): later: {ALL}"),
+        # once the resource is not paused any more
+        ("changes", PAUSED, False, f"Destructive changes (fail_on: changes): pending: {PENDING}"),
+        ("destructive", PAUSED, False, f"Destructive changes (fail_on: destructive): pending: {PENDING}"),
+        ("changes", Plan((CREATE,)).paused(PAUSE), False, "Changes (fail_on: changes): pending: create ConfigMap n."),
         ("never", Plan((DESTRUCTIVE,)), True, ""),
     ],
 )

@@ -72,6 +72,12 @@ def test_a_reset_of_offsets_is_destructive() -> None:
     assert [each for each, _reason, _message in STEPS if each.is_destructive] == [Reset("pages")]
 
 
+def test_what_a_pause_defers_is_in_the_plan() -> None:
+    plan = Plan((Reset("pages"),)).paused(Finding(reasons.PAUSED, "Paused.", is_problem=False))
+    assert INGESTION.lines(plan) == ["pending: reset the offsets of supervisor pages (destructive)"]
+    assert (plan.changes, plan.is_destructive) == (False, True)
+
+
 @pytest.mark.parametrize(("is_deleted", "reason"), [(False, "SpecWarning"), (True, "TasksOrphaned")])
 def test_event_of_a_warning(is_deleted: bool, reason: str) -> None:
     assert events_of_warnings(["it"], is_deleted=is_deleted) == [EventText("Warning", reason, "it")]

@@ -100,6 +100,11 @@ def test_nothing_to_change(tmp_path: Path) -> None:
     assert text == "Druid `c`, namespace `ns`, server `https://203.0.113.7`\n\nNothing to change.\n"
 
 
+def test_a_plan_that_failed_is_not_one_without_changes(tmp_path: Path) -> None:
+    _document, text = written(tmp_path, {**PLACE, "failed": True, "msg": "No rights.", "plan": [], "diff": []})
+    assert text.splitlines()[2:] == ["Failed:", "", "```text", "No rights.", "```"]
+
+
 def test_what_others_have_written_stays_in_its_block(tmp_path: Path) -> None:
     """An image, for example, is any text of the author of a pull request."""
     author = "image: a -> b\n```\n@team <img src=https://example.com> [x](https://example.com)\n````"

@@ -115,6 +115,7 @@ def test_pending_changes_while_paused(plan: Plan, text: str | None) -> None:
     paused = Finding(reasons.PAUSED, "Paused by the user.", is_problem=False)
     found = replace(plan, warnings=("Beware.",)).paused(paused)
     assert not found.changes
+    assert found.pending == plan.steps
     assert not any(finding.is_problem for finding in found.findings)
     assert found.findings[0] == paused
     waiting = [finding.message for finding in found.findings if finding.reason == reasons.CHANGES_PENDING]
