@@ -188,12 +188,16 @@ def test_workflow_compares_the_tag_with_the_version(tag: str, status: int) -> No
 
 
 def test_workflow_publishes_the_files_of_make_dist(release: Path, tmp_path: Path) -> None:
-    """With programs that only record their arguments in place of make, docker, helm, gh and ansible-galaxy."""
+    """With programs that only record their arguments in place of make, docker, helm, gh and ansible-galaxy.
+
+    They read a password, as the real ones do: otherwise what writes it may get a SIGPIPE.
+    """
+    program = '#!/bin/sh\necho "$(basename "$0") $*" >>"$LOG"\ncase "$*" in *--password-stdin*) cat >/dev/null;; esac\n'
     (tmp_path / "release").symlink_to(release)
     programs = tmp_path / "bin"
     programs.mkdir()
     for name in ("make", "docker", "helm", "gh", "ansible-galaxy", "pip"):
-        (programs / name).write_text('#!/bin/sh\necho "$(basename "$0") $*" >>"$LOG"\n', encoding="utf-8")
+        (programs / name).write_text(program, encoding="utf-8")
         (programs / name).chmod(0o755)
     secrets = dict.fromkeys(("SIGNING_KEY", "QUAY_USER", "QUAY_TOKEN", "GALAXY_TOKEN", "GH_TOKEN"), "s3cret")
     log = tmp_path / "log"
